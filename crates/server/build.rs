@@ -17,24 +17,24 @@ const ICF: &str = "-Wl,--icf=all";
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let is_for_glibc =
-        told("CARGO_CFG_TARGET_OS") == "linux" && told("CARGO_CFG_TARGET_ENV") == "gnu";
-    let is_native = told("HOST") == told("TARGET");
+        variable("CARGO_CFG_TARGET_OS") == "linux" && variable("CARGO_CFG_TARGET_ENV") == "gnu";
+    let is_native = variable("HOST") == variable("TARGET");
     if is_for_glibc && is_native && glibc().is_some_and(|version| version >= FIRST) {
         println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
     }
-    let is_optimised = told("PROFILE") == "release";
-    if told("CARGO_CFG_TARGET_OS") == "linux" && is_optimised && is_linked_with(ICF) {
+    let is_optimised = variable("PROFILE") == "release";
+    if variable("CARGO_CFG_TARGET_OS") == "linux" && is_optimised && is_linked_with(ICF) {
         println!("cargo::rustc-link-arg-bins={ICF}");
     }
 }
 
 /// Whether the linker, as it is configured, takes this argument.
 fn is_linked_with(argument: &str) -> bool {
-    let folder = PathBuf::from(told("OUT_DIR"));
+    let folder = PathBuf::from(variable("OUT_DIR"));
     let (source, program) = (folder.join("linked.rs"), folder.join("linked"));
-    let (flags, linker) = (told("CARGO_ENCODED_RUSTFLAGS"), told("RUSTC_LINKER"));
-    let mut rustc = Command::new(told("RUSTC"));
-    rustc.args(["--target", &told("TARGET"), "-C", &format!("link-arg={argument}"), "-o"]);
+    let (flags, linker) = (variable("CARGO_ENCODED_RUSTFLAGS"), variable("RUSTC_LINKER"));
+    let mut rustc = Command::new(variable("RUSTC"));
+    rustc.args(["--target", &variable("TARGET"), "-C", &format!("link-arg={argument}"), "-o"]);
     rustc.arg(program).arg(&source).args(flags.split('\x1f').filter(|flag| !flag.is_empty()));
     if !linker.is_empty() {
         rustc.args(["-C", &format!("linker={linker}")]);
@@ -45,7 +45,7 @@ fn is_linked_with(argument: &str) -> bool {
 
 /// The value of a variable that Cargo sets for build scripts; empty if it is not set.
 #[expect(clippy::disallowed_methods, reason = "the environment is how Cargo tells it")]
-fn told(name: &str) -> String {
+fn variable(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }
 

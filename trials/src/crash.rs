@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     /// Kills
     #[arg(long, default_value_t = 100)]
     rounds: usize,
-    /// Minutes to go on for, instead of a number of kills; at least one kill
+    /// Minutes to continue for, instead of a number of kills; at least one kill
     #[arg(long, conflicts_with = "rounds")]
     minutes: Option<u64>,
     /// Concurrent writers

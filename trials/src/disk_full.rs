@@ -118,8 +118,8 @@ async fn fill(
     ensure!(free >= LEAST_FREE, "only {free} bytes were free: try more `--megabytes`");
     let end = Instant::now() + time;
     while Instant::now() < end {
-        // Space that the server frees meanwhile is not filled: it is reserved for deletions, and
-        // changes must not use it.
+        // Space that the server frees in the meantime is not filled: it is reserved for deletions, and changes must not
+        // use it.
         load.check()?;
         tokio::time::sleep(Duration::from_millis(10)).await;
     }

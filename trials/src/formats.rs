@@ -48,7 +48,7 @@ pub(crate) fn readers(processes: usize, program: Option<&Path>) -> anyhow::Resul
 /// Why a document could not be read, according to the sentence that its owner gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum End {
-    /// It was refused with a reason of its own.
+    /// It was refused with its own reason.
     Refused,
     /// Reading it crashed.
     Crashed,

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use anyhow::{Context as _, ensure};
 use tokio::process::Command;
 
-/// The status by which the script says that something which it needs is missing.
+/// The status with which the script reports that a dependency is missing.
 const SKIPPED: i32 = 77;
 
 /// The folder of their scripts and lists.

@@ -72,8 +72,8 @@ fn act(action: &Action, url: &DatabaseUrl) -> anyhow::Result<()> {
             [] => println!("{url}: nothing to apply"),
             applied => applied.iter().for_each(|name| println!("{url}: applied {name}")),
         },
-        Action::Revert => report(url, "took back", migrations::revert(url)?),
-        Action::Redo => report(url, "took back and applied", migrations::redo(url)?),
+        Action::Revert => report(url, "reverted", migrations::revert(url)?),
+        Action::Redo => report(url, "reverted and applied", migrations::redo(url)?),
         Action::Status => {
             for migration in migrations::status(url)? {
                 let state = if migration.is_applied { "applied" } else { "missing" };

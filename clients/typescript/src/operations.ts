@@ -70,7 +70,7 @@ export class Cicerone extends Client {
   }
 
   /**
-   * Delete an agent. Permanently deletes the agent with its sources and conversations.
+   * Delete an agent. Permanently deletes the agent, its sources and its conversations.
    * Permission: `agents:write`.
    */
   deleteAgent(agent_id: string, options?: Options): Promise<void> {
@@ -98,8 +98,8 @@ export class Cicerone extends Client {
 
   /**
    * Replace an agent's checks. Checks are questions whose replies you know. They are asked on
-   * request and after each training of a source; what they ask counts toward the quotas. The
-   * same checks again change nothing, so the request can be repeated and takes no idempotency
+   * request and after each training of a source, and they count toward the quotas. Sending the
+   * same checks again changes nothing, so the request can be repeated and takes no idempotency
    * key. Permission: `agents:write`.
    */
   replaceChecks(agent_id: string, body: ReplaceChecks, options?: Options): Promise<AgentChecks> {
@@ -107,8 +107,8 @@ export class Cicerone extends Client {
   }
 
   /**
-   * Run an agent's checks. The checks are asked in the background; the run shows what they found
-   * so far. Permission: `agents:write`.
+   * Run an agent's checks. The checks are asked in the background; the run shows the results so
+   * far. Permission: `agents:write`.
    */
   runChecks(agent_id: string, options?: Options): Promise<CheckRun> {
     return this.call("POST", `/v1/agents/${segment(agent_id)}/checks/run`, { isKeyed: true }, options);
@@ -136,21 +136,20 @@ export class Cicerone extends Client {
   }
 
   /**
-   * List what an agent did not answer. Groups of alike questions that were not answered, or
-   * whose reply was rated down: the most frequent first, ties by the latest question. The newest
-   * 10,000 questions of an agent are kept, except those of the OpenAI interface. A request
-   * groups up to 500 new questions; `ungrouped` counts the rest. An open gap whose first
-   * question is answered by now becomes `answered`, and the next question like it opens it
-   * again. There are no pages, since the order changes with each question. Permission:
-   * `conversations:read`.
+   * List an agent's gaps. Groups of similar questions that were not answered, or whose reply was
+   * rated down, most frequent first; ties are ordered by the latest question. The newest 10,000
+   * questions of an agent are kept, except those of the OpenAI interface. A request groups up to
+   * 500 new questions; `ungrouped` counts the rest. An open gap becomes `answered` as soon as
+   * the sources answer its first question. A later similar question opens it again. There are no
+   * pages, since the order changes with each question. Permission: `conversations:read`.
    */
   listGaps(agent_id: string, options?: Options): Promise<GapList> {
     return this.call("GET", `/v1/agents/${segment(agent_id)}/gaps`, {}, options);
   }
 
   /**
-   * Dismiss or open a gap. Further questions like those of a dismissed gap change nothing. A gap
-   * that is opened stays open until the content of the agent changes. Permission:
+   * Dismiss or reopen a gap. A dismissed gap stays dismissed when similar questions are asked. A
+   * gap that is opened again stays open until the content of the agent changes. Permission:
    * `conversations:write`.
    */
   updateGap(agent_id: string, gap_id: string, body: UpdateGap, options?: Options): Promise<GapState> {
@@ -160,7 +159,7 @@ export class Cicerone extends Client {
   /**
    * Answer a gap. Adds a question/answer pair to a `qa` source, which is processed in the
    * background, and closes the gap. Without `source_id`, the pair goes to the agent's own source
-   * for gaps, which is made if it is missing or full. Permission: `sources:write`.
+   * for gaps, which is created if it is missing or full. Permission: `sources:write`.
    */
   answerGap(agent_id: string, gap_id: string, body: AnswerGap, options?: Options): Promise<Source> {
     return this.call("POST", `/v1/agents/${segment(agent_id)}/gaps/${segment(gap_id)}/answer`, { body, isKeyed: true }, options);
@@ -194,10 +193,10 @@ export class Cicerone extends Client {
   }
 
   /**
-   * Preview the crawl of a website. Says what the site's `robots.txt` allows and what its
-   * sitemaps list, before the website is added. It reads at most three sitemaps, of 2 MiB each,
-   * and no page of the site, and takes up to 20 s. The operation changes nothing and takes no
-   * idempotency key. Permission: `sources:write`.
+   * Preview the crawl of a website. Shows what the site's `robots.txt` allows and what its
+   * sitemaps list, before the website is added. The server requests at most three sitemaps,
+   * reads at most 2 MiB of each, and requests no page of the site; this takes up to 20 s. The
+   * operation changes nothing and takes no idempotency key. Permission: `sources:write`.
    */
   previewWebsite(agent_id: string, body: SitePreviewRequest, options?: Options): Promise<SitePreview> {
     return this.call("POST", `/v1/agents/${segment(agent_id)}/sources/preview`, { body }, options);
@@ -205,9 +204,9 @@ export class Cicerone extends Client {
 
   /**
    * List an agent's statistics by day. One item for each day (UTC) with messages, latest day
-   * first. Days are kept for 400 days. Deletions of conversations change nothing. On days before
-   * the server was updated to a version with statistics, all counts but `messages` are 0.
-   * Permission: `agents:read`.
+   * first. Days are kept for 400 days. Deleting conversations does not change the statistics.
+   * For days before the server was updated to a version with statistics, all counts except
+   * `messages` are 0. Permission: `agents:read`.
    */
   listStatistics(
     agent_id: string,
@@ -236,7 +235,7 @@ export class Cicerone extends Client {
 
   /**
    * List API keys. Newest first. A key that is restricted to agents sees only keys that are
-   * restricted to the same agents or to some of them. Permission: `keys:read`.
+   * restricted to a subset of those agents. Permission: `keys:read`.
    */
   listApiKeys(
     query: { page_size?: number; set?: string; cursor?: string } = {},
@@ -291,10 +290,10 @@ export class Cicerone extends Client {
 
   /**
    * Send a message. Without `conversation_id`, a new conversation begins. With `stream: true`,
-   * the reply is sent as Server-Sent Events: `token` events, whose `content` values joined
-   * together are the reply, then `done`. If the reply fails after the stream has begun, an
-   * `error` event ends the stream. A comment line is sent every 10 s while there is nothing else
-   * to send. Permission: `conversations:write`.
+   * the reply is sent as Server-Sent Events: `token` events, whose `content` values together are
+   * the reply, then `done`. If the reply fails after the stream has begun, an `error` event ends
+   * the stream. A comment line is sent every 10 s if there is nothing else to send. Permission:
+   * `conversations:write`.
    */
   sendMessage(body: SendMessage, options?: Options): Promise<Reply> {
     return this.call("POST", "/v1/conversations", { body, isKeyed: true }, options);
@@ -316,7 +315,7 @@ export class Cicerone extends Client {
 
   /**
    * List messages. Newest first. If the cursor is the `messages_cursor` of a conversation, the
-   * list continues with the messages that were too old to be included there. Permission:
+   * list continues with the older messages that were not included there. Permission:
    * `conversations:read`.
    */
   listMessages(
@@ -333,19 +332,19 @@ export class Cicerone extends Client {
   }
 
   /**
-   * Rate a reply. Replaces an earlier rating. The same rating again changes nothing, so the
-   * request can be repeated and takes no idempotency key. Permission: `conversations:write`.
+   * Rate a reply. Replaces an earlier rating. Sending the same rating again changes nothing, so
+   * the request can be repeated and takes no idempotency key. Permission: `conversations:write`.
    */
   rateMessage(conversation_id: string, n: number, body: Rate, options?: Options): Promise<Rating> {
     return this.call("PUT", `/v1/conversations/${segment(conversation_id)}/messages/${segment(n)}/rating`, { body }, options);
   }
 
   /**
-   * Explain a reply. What a reply was made from: what was searched for, what was found and how
-   * well it matched, what the model was given, what the reply cites, and how long each stage
-   * took. Receipts are kept as long as their conversation. Replies to agents without `receipts`
-   * have none. Passages that have changed since are shown without their texts. Permission:
-   * `conversations:read`.
+   * Explain a reply. Shows how a reply was produced: what was searched for, what was found and
+   * how well it matched, what the model received, what the reply cites, and how long each stage
+   * took. Receipts are kept as long as their conversation. Replies of agents without `receipts`
+   * have no receipts. Passages that have changed since then are shown without their texts.
+   * Permission: `conversations:read`.
    */
   getReceipt(conversation_id: string, n: number, options?: Options): Promise<Receipt> {
     return this.call("GET", `/v1/conversations/${segment(conversation_id)}/messages/${segment(n)}/receipt`, {}, options);
@@ -353,8 +352,8 @@ export class Cicerone extends Client {
 
   /**
    * Retrieve an extracted document. A document of the most recently trained content of a source.
-   * A page of a website has the same id after a refresh, so that citations of earlier replies
-   * stay valid; a page that vanished gets 404. Permission: `sources:read`.
+   * A page of a website has the same id after a refresh, so citations in earlier replies stay
+   * valid; a page that no longer exists gets 404. Permission: `sources:read`.
    */
   getDocument(document_id: string, options?: Options): Promise<Document> {
     return this.call("GET", `/v1/documents/${segment(document_id)}`, {}, options);
@@ -363,8 +362,8 @@ export class Cicerone extends Client {
   /**
    * Upload a file. A PDF, DOCX, ODT, RTF, PPTX, XLSX, XLS, ODS, CSV, EPUB, EML, HTML or text
    * file of at most 10 MiB, for a source of type `file`; a PNG, JPEG, TIFF or WebP file if the
-   * server recognises the text of pictures (`ocr.command`). A file that no source uses is
-   * removed after 24 hours. Permission: `sources:write`.
+   * server recognises text in pictures (`ocr.command`). A file that no source uses is removed
+   * after 24 hours. Permission: `sources:write`.
    */
   uploadFile(file: Blob, filename?: string, options?: Options): Promise<UploadedFile> {
     return this.call("POST", "/v1/files", { file: { file, filename }, isKeyed: true }, options);
@@ -409,7 +408,7 @@ export class Cicerone extends Client {
 
   /**
    * List extracted documents. The documents of the most recently trained content, in order.
-   * `warnings` says what of a document is missing in its text. Permission: `sources:read`.
+   * `warnings` shows what is missing in the text of a document. Permission: `sources:read`.
    */
   listDocuments(
     source_id: string,
@@ -420,9 +419,8 @@ export class Cicerone extends Client {
   }
 
   /**
-   * List crawled pages. The pages that the latest crawl of the website has visited, in order.
-   * They are available while the crawl is running and also if it failed. Permission:
-   * `sources:read`.
+   * List crawled pages. The pages that the latest crawl of the website visited, in order. They
+   * are available while the crawl is running and also if it failed. Permission: `sources:read`.
    */
   listPages(
     source_id: string,
@@ -505,7 +503,7 @@ export class Cicerone extends Client {
 
   /**
    * Update a webhook endpoint. Changes only the fields that are given. Nothing is sent to a
-   * disabled endpoint; its pending deliveries continue when it is enabled. Permission:
+   * disabled endpoint; its pending deliveries continue when it is enabled again. Permission:
    * `webhooks:write`.
    */
   updateWebhookEndpoint(
@@ -526,16 +524,16 @@ export class Cicerone extends Client {
   }
 
   /**
-   * Send a delivery again. Sends the event again at once, with the same `webhook-id`. If this
-   * fails, it is repeated as often as a new event. Permission: `webhooks:write`.
+   * Send a delivery again. Sends the event again immediately, with the same `webhook-id`. If
+   * this fails, it is retried as often as a new event. Permission: `webhooks:write`.
    */
   redeliver(endpoint_id: string, delivery_id: string, options?: Options): Promise<Delivery> {
     return this.call("POST", `/v1/webhook_endpoints/${segment(endpoint_id)}/deliveries/${segment(delivery_id)}/redeliver`, { isKeyed: true }, options);
   }
 
   /**
-   * Replace the secret. The response contains the new `secret`. For 24 hours, requests are
-   * signed with the previous secret as well. Permission: `webhooks:write`.
+   * Replace the secret. The response contains the new `secret`. For 24 hours, requests are also
+   * signed with the previous secret. Permission: `webhooks:write`.
    */
   rotateWebhookSecret(endpoint_id: string, options?: Options): Promise<IssuedWebhookEndpoint> {
     return this.call("POST", `/v1/webhook_endpoints/${segment(endpoint_id)}/rotate_secret`, { isKeyed: true }, options);
@@ -550,7 +548,7 @@ export class Cicerone extends Client {
   }
 
   /**
-   * Delete a widget. Its token no longer works. Its conversations stay. Permission:
+   * Delete a widget. The widget's token stops working. Its conversations are kept. Permission:
    * `agents:write`.
    */
   deleteWidget(widget_id: string, options?: Options): Promise<void> {
@@ -563,8 +561,8 @@ export class Cicerone extends Client {
   }
 
   /**
-   * Update a widget. Changes only the fields that are given, and only those of `appearance` and
-   * `limits` that are given there. Permission: `agents:write`.
+   * Update a widget. Changes only the fields that are given. The same applies to the fields
+   * within `appearance` and `limits`. Permission: `agents:write`.
    */
   updateWidget(widget_id: string, body: UpdateWidget, options?: Options): Promise<Widget> {
     return this.call("PATCH", `/v1/widgets/${segment(widget_id)}`, { body, isKeyed: true }, options);
@@ -572,8 +570,8 @@ export class Cicerone extends Client {
 
   /**
    * Replace the identity secret. The response contains the new `identity_secret`. For
-   * `keep_seconds`, identities signed with the previous one are accepted as well. No secret that
-   * was replaced earlier is accepted for longer than that: 0 ends all of them. Permission:
+   * `keep_seconds`, identities signed with the previous secret are also accepted. Secrets that
+   * were replaced earlier expire no later than that: 0 ends all of them. Permission:
    * `agents:write`.
    */
   rotateWidgetSecret(widget_id: string, body: RotateSecret, options?: Options): Promise<IssuedWidget> {
@@ -581,7 +579,7 @@ export class Cicerone extends Client {
   }
 
   /**
-   * Replace the token. A token that was replaced earlier no longer works, even if it was to be
+   * Replace the token. A token that was replaced earlier stops working, even if it was to be
    * kept for longer. Permission: `agents:write`.
    */
   rotateWidgetToken(widget_id: string, body: RotateToken, options?: Options): Promise<Widget> {

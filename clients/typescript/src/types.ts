@@ -8,11 +8,11 @@ export interface Account {
 
 export interface AnswerGap {
   answer: string;
-  /** The question of the pair: that of the gap, or one in better words. */
+  /** The question of the pair: the gap's own question, or a better wording of it. */
   question: string;
   /**
-   * The source that gets the pair; null for the agent's own source for gaps. An unknown id is
-   * refused with 400.
+   * The source that receives the pair; null for the agent's own source for gaps. An unknown id
+   * is refused with 400.
    */
   source_id?: string | null;
 }
@@ -32,10 +32,7 @@ export interface AuditRecord {
   /** What was done, such as `api_key.created`. */
   action: string;
   actor: AuditActor;
-  /**
-   * How many times it happened; the same action within a few seconds is recorded once, with a
-   * count.
-   */
+  /** How many times it happened; repetitions within a few seconds share one record. */
   count: number;
   created_at: string;
   id: string;
@@ -59,27 +56,27 @@ export interface Capabilities {
   /** The models that agents can use. */
   models: Array<string>;
   /**
-   * The address at which everybody reaches this server, under which the texts of agents with
-   * `public_sources` are public; null if it has none.
+   * The server's public address, under which the texts of agents with `public_sources` are
+   * published; null if it has none.
    */
   public_url: string | null;
 }
 
-/** A question, and what must be true of its reply. */
+/** A question and the expectations that its reply must meet. */
 export interface Check {
   /**
-   * Whether the reply must be based on a source (true), or must not (false); null if that is not
-   * checked.
+   * Whether the reply must be based on a source (true) or must not be (false); null if this is
+   * not checked.
    */
   answered: boolean | null;
-  /** Texts that the reply must contain, without regard to case. */
+  /** Texts that the reply must contain; case is ignored. */
   contains: Array<string>;
   question: string;
   /** Ids of sources, or addresses of pages, each of which the reply must cite. */
   sources: Array<string>;
 }
 
-/** What a check found. */
+/** The result of a check. */
 export interface CheckResult {
   passed: boolean;
   question: string;
@@ -89,26 +86,26 @@ export interface CheckResult {
   reply: string;
 }
 
-/** One pass through the checks of an agent, as they were when it began. */
+/** One run of the checks of an agent, as they were when it began. */
 export interface CheckRun {
   created_at: string;
-  /** Why it was given up; null unless it is `failed`. */
+  /** Why it was abandoned; null unless it is `failed`. */
   error_message: string | null;
   /** How many checks failed so far. */
   failed: number;
-  /** When it ended; null before. */
+  /** When it ended; null until then. */
   finished_at: string | null;
   id: string;
   /** How many checks passed so far. */
   passed: number;
-  /** What the checks found that were asked so far, in their order. */
+  /** The results of the checks that were asked so far, in order. */
   results: Array<CheckResult>;
-  /** The source whose training began the run; null for a requested one. */
+  /** The source whose training started the run; null if it was requested. */
   source_id: string | null;
   status: string;
   /**
-   * Why it began: it was requested, a source was trained, or a guarded source was crawled. A run
-   * of the last kind was asked of the content that the crawl found.
+   * Why it started: it was requested, a source was trained, or a guarded source was crawled. A
+   * run of the last kind used the content that the crawl found.
    */
   trigger: string;
 }
@@ -116,14 +113,14 @@ export interface CheckRun {
 /** The checks of an agent. */
 export interface AgentChecks {
   checks: Array<Check>;
-  /** The run that began last; null if there was none. */
+  /** The latest run; null if there was none. */
   last_run: CheckRun | null;
 }
 
 /** A passage that a reply is based on. */
 export interface CitedPassage {
   document_id: string;
-  /** The headings that it stands under, outermost first, joined by ` › `. */
+  /** The headings above it, outermost first, joined by ` › `. */
   heading: string | null;
   /** The page that it is on, from 1, if the format has pages. */
   page: number | null;
@@ -151,8 +148,8 @@ export interface Citation {
   passages: Array<CitedPassage>;
   title: string;
   /**
-   * The address of the first of the passages: of its page, or its public text on this server.
-   * Null if there is none.
+   * The address of the first of the passages: that of its page, or of its public text on this
+   * server. Null if there is none.
    */
   url: string | null;
 }
@@ -199,7 +196,7 @@ export interface ErrorEvent {
   code: string;
   message: string;
   request_id: string;
-  /** Whether the same message can succeed later. */
+  /** Whether sending the same message later can succeed. */
   retryable: boolean;
   type: string;
 }
@@ -240,7 +237,7 @@ export interface GapExample {
   text: string;
 }
 
-/** A group of alike questions that were not answered well. */
+/** A group of similar questions without a good answer. */
 export interface Gap {
   /** The number of questions. */
   count: number;
@@ -251,48 +248,57 @@ export interface Gap {
   last_asked_at: string;
   /** The first question. */
   question: string;
-  /** Other questions, whose reply is rated down. */
+  /** Answered questions whose reply is rated down. */
   rated_down: number;
-  /** The source that got a pair for it; null if there is none, or if it was deleted. */
+  /**
+   * The source that received the pair that answers it; null if there is none or it has been
+   * deleted.
+   */
   source_id: string | null;
   status: string;
   /** Questions whose reply is based on no source. */
   unanswered: number;
 }
 
-/** What an agent did not answer. */
+/** The gaps of an agent. */
 export interface GapList {
   data: Array<Gap>;
-  /** The number of questions that are in no group yet. The next request groups up to 500 of them. */
+  /**
+   * The number of questions that are not in a group yet. The next request groups up to 500 of
+   * them.
+   */
   ungrouped: number;
 }
 
 /** A gap without its questions, which the API key may not be allowed to read. */
 export interface GapState {
   id: string;
-  /** The source that got a pair for it; null if there is none, or if it was deleted. */
+  /**
+   * The source that received the pair that answers it; null if there is none or it has been
+   * deleted.
+   */
   source_id: string | null;
   status: string;
 }
 
-/** Colours and place. Only the fields that are given change; null is the default. */
+/** Colours and position. Only the fields that are given change; null means the default. */
 export interface GivenWidgetAppearance {
   /**
-   * The colour of what can be clicked, with a contrast of at least 3:1 to `#ffffff` and to
+   * The colour of buttons and links, with a contrast of at least 3:1 to `#ffffff` and to
    * `#131516`; null for `#2f5bd7`.
    */
   accent?: string | null;
-  /** The side of the page; null for `right`. */
+  /** The side of the page that the widget is on; null for `right`. */
   position?: "right" | "left" | null;
-  /** Whether it is light or dark; null for `auto`, which is as the visitor prefers. */
+  /** Whether it is light or dark; null for `auto`, which follows the visitor's preference. */
   scheme?: "auto" | "light" | "dark" | null;
 }
 
-/** Bounds. Only those that are given change; null is the default. */
+/** Limits. Only those that are given change; null means the default. */
 export interface GivenWidgetLimits {
   /** Null for 20. */
   messages_per_address_per_minute?: number | null;
-  /** Messages of the widget on a UTC day; null for 2,000. */
+  /** Messages of the widget per UTC day; null for 2,000. */
   messages_per_day?: number | null;
   /** Null for 60. */
   messages_per_visitor_per_hour?: number | null;
@@ -304,7 +310,7 @@ export interface GivenWidgetLimits {
 export interface Hit {
   /** The document that the passage is a part of. */
   document_id: string;
-  /** The headings that the passage stands under, outermost first, joined by ` › `. */
+  /** The headings above the passage, outermost first, joined by ` › `. */
   heading: string | null;
   page: number | null;
   /** The position of the passage in the source, from 0. */
@@ -325,11 +331,11 @@ export interface Latency {
   mean_ms: number;
   /** The median, interpolated within a range. */
   p50_ms: number;
-  /** What 95 % of the replies did not exceed, interpolated within a range. */
+  /** The 95th percentile, interpolated within a range. */
   p95_ms: number;
 }
 
-/** How a visitor can be reached. */
+/** A visitor's contact details. */
 export interface Lead {
   email: string;
   message: string | null;
@@ -338,9 +344,9 @@ export interface Lead {
 }
 
 /**
- * Which entry of a file of declared objects an object is. `cicerone apply` sets it. No two
- * objects of a kind have the same set and key; widgets and sources have it within their agent,
- * and sources may differ in the hash alone.
+ * Identifies the entry of a declaration file that manages an object. `cicerone apply` sets it.
+ * The set and key are unique among objects of a kind; for widgets and sources, within their
+ * agent. Two sources may share them if their hashes differ.
  */
 export interface Managed {
   /** SHA-256 of the entry's content. The server only stores it. */
@@ -354,27 +360,27 @@ export interface Managed {
 /** A configured chatbot. */
 export interface Agent {
   /**
-   * How sure the search must be before a question is answered from the sources. `cautious`
+   * How certain the search must be before a question is answered from the sources. `cautious`
    * leaves more questions unanswered and gives fewer wrong answers; `eager` does the opposite.
    */
   answer_floor: string;
   created_at: string;
   id: string;
-  /** Which entry of a file of declared objects it is; null for none. */
+  /** The entry of a declaration file that manages this object; null if none does. */
   managed: Managed | null;
   /** The maximum number of tokens in a reply. */
   max_tokens: number;
-  /** The model that writes its replies. */
+  /** The model that writes the replies. */
   model: string;
   /** A human-readable name. */
   name: string;
   /**
-   * Whether anybody who knows the address of a document may read its text, without a key. Ids of
-   * documents are no secrets: this publishes all texts of the agent. It has an effect only if
+   * Whether anyone who knows the address of a document may read its text without a key. Ids of
+   * documents are not secret: this publishes all texts of the agent. It has an effect only if
    * the server has a public address.
    */
   public_sources: boolean;
-  /** Whether replies are stored with receipts, which say what they were made from. */
+  /** Whether replies are stored with receipts, which show how they were produced. */
   receipts: boolean;
   /** Days after which a conversation without a new message is removed; null for never. */
   retention_days: number | null;
@@ -403,9 +409,9 @@ export interface ApiKey {
   /** The first and last characters of its secret. */
   hint: string;
   id: string;
-  /** When the key was last used, accurate to some seconds; null if it was never used. */
+  /** When the key was last used, accurate to a few seconds; null if it was never used. */
   last_used_at: string | null;
-  /** Which entry of a file of declared objects it is; null for none. */
+  /** The entry of a declaration file that manages this object; null if none does. */
   managed: Managed | null;
   /** A human-readable name. */
   name: string;
@@ -417,24 +423,24 @@ export interface CreateAgent {
   /** A human-readable name. */
   name: string;
   /**
-   * How sure the search must be before a question is answered from the sources. `cautious`
+   * How certain the search must be before a question is answered from the sources. `cautious`
    * leaves more questions unanswered and gives fewer wrong answers; `eager` does the opposite;
    * null for the default, `balanced`.
    */
   answer_floor?: "cautious" | "balanced" | "eager" | null;
-  /** Which entry of a file of declared objects it is; null for none. */
+  /** The entry of a declaration file that manages this object; null if none does. */
   managed?: Managed | null;
   /** The maximum number of tokens in a reply; null for the default, 1024. */
   max_tokens?: number | null;
   /** The model that writes the replies; null for the default, `gpt-4o`. */
   model?: "gpt-4-turbo" | "gpt-4o" | "gpt-3.5-turbo" | null;
   /**
-   * Whether anybody who knows the address of a document may read its text, without a key. Ids of
-   * documents are no secrets: this publishes all texts of the agent. It has an effect only if
+   * Whether anyone who knows the address of a document may read its text without a key. Ids of
+   * documents are not secret: this publishes all texts of the agent. It has an effect only if
    * the server has a public address. Null for false.
    */
   public_sources?: boolean | null;
-  /** Whether replies are stored with receipts, which say what they were made from; null for true. */
+  /** Whether replies are stored with receipts, which show how they were produced; null for true. */
   receipts?: boolean | null;
   /** Days after which a conversation without a new message is removed; null for never. */
   retention_days?: number | null;
@@ -458,7 +464,7 @@ export interface CreateApiKey {
   agent_ids?: Array<string> | null;
   /** When it expires, in the future; null for never. */
   expires_at?: string | null;
-  /** Which entry of a file of declared objects it is; null for none. */
+  /** The entry of a declaration file that manages this object; null if none does. */
   managed?: Managed | null;
 }
 
@@ -478,7 +484,7 @@ export interface CreateSource {
    * still pass; null for false.
    */
   guarded?: boolean | null;
-  /** Which entry of a file of declared objects it is; null for none. */
+  /** The entry of a declaration file that manages this object; null if none does. */
   managed?: null | Managed;
 }
 
@@ -492,20 +498,20 @@ export interface CreateWebhookEndpoint {
   description?: string | null;
   /** The events that it receives; null for all. */
   events?: Array<"source.trained" | "source.failed" | "checks.failed" | "conversation.handoff_requested" | "message.rated" | "lead.captured"> | null;
-  /** Which entry of a file of declared objects it is; null for none. */
+  /** The entry of a declaration file that manages this object; null if none does. */
   managed?: Managed | null;
-  /** `thin` leaves `data.content` out; null for the default, `full`. */
+  /** `thin` omits `data.content`; null for the default, `full`. */
   payload?: "full" | "thin" | null;
   /** Whether events are sent to the endpoint; null for the default, `enabled`. */
   status?: "enabled" | "disabled" | null;
 }
 
 export interface CreateWidget {
-  /** A name for its owner. */
+  /** A name that only the owner sees. */
   name: string;
-  /** Colours and place; null for the defaults. */
+  /** Colours and position; null for the defaults. */
   appearance?: GivenWidgetAppearance | null;
-  /** What it says before the first question. */
+  /** The text that is shown before the first question. */
   greeting?: string | null;
   /** Whether visitors may ask for a person; null for false. */
   handoff?: boolean | null;
@@ -517,22 +523,25 @@ export interface CreateWidget {
   is_active?: boolean | null;
   /** A BCP 47 tag; null for `en`. */
   language?: string | null;
-  /** Whether visitors may leave their address; null for false. */
+  /** Whether visitors may leave contact details; null for false. */
   lead?: boolean | null;
-  /** Bounds; null for the defaults. */
+  /** Limits; null for the defaults. */
   limits?: GivenWidgetLimits | null;
-  /** Which entry of a file of declared objects it is; null for none. */
+  /** The entry of a declaration file that manages this object; null if none does. */
   managed?: Managed | null;
   /**
    * The sites that may embed it: `https://site.example`, `https://*.site.example` for every
-   * subdomain, or `*` for any; null for none but its own page.
+   * subdomain, or `*` for any; null for none except its own page.
    */
   origins?: Array<string> | null;
   /** Whether replies show their sources; null for true. */
   show_sources?: boolean | null;
-  /** Questions that a visitor can ask by a click; null for none. */
+  /** Suggested questions that a visitor can ask with a click; null for none. */
   starters?: Array<string> | null;
-  /** Texts that replace the widget's own, all of them; null for none. */
+  /**
+   * Texts that replace the widget's own, by key. They replace all texts that were set before;
+   * null for none.
+   */
   texts?: Record<string, unknown> | null;
   /** Null for the agent's name. */
   title?: string | null;
@@ -548,9 +557,9 @@ export interface IssuedApiKey {
   /** The first and last characters of its secret. */
   hint: string;
   id: string;
-  /** When the key was last used, accurate to some seconds; null if it was never used. */
+  /** When the key was last used, accurate to a few seconds; null if it was never used. */
   last_used_at: string | null;
-  /** Which entry of a file of declared objects it is; null for none. */
+  /** The entry of a declaration file that manages this object; null if none does. */
   managed: Managed | null;
   /** A human-readable name. */
   name: string;
@@ -573,7 +582,7 @@ export interface IssuedWebhookEndpoint {
   /** The events that it receives. */
   events: Array<string>;
   id: string;
-  /** Which entry of a file of declared objects it is; null for none. */
+  /** The entry of a declaration file that manages this object; null if none does. */
   managed: Managed | null;
   /** `full`, or `thin`: without `data.content`. */
   payload: string;
@@ -595,17 +604,17 @@ export interface Match {
 }
 
 /**
- * A question, and what must be true of its reply. At least one of `contains`, `sources` and
- * `answered` is needed.
+ * A question and the expectations that its reply must meet. At least one of `contains`,
+ * `sources` and `answered` is required.
  */
 export interface NewCheck {
   question: string;
   /**
-   * Whether the reply must be based on a source (true), or must not (false); null if that is not
-   * checked.
+   * Whether the reply must be based on a source (true) or must not be (false); null if this is
+   * not checked.
    */
   answered?: boolean | null;
-  /** Texts of at most 200 characters that the reply must contain, without regard to case. */
+  /** Texts of at most 200 characters that the reply must contain; case is ignored. */
   contains?: Array<string> | null;
   /** Ids of sources, or addresses of pages, each of which the reply must cite. */
   sources?: Array<string> | null;
@@ -644,7 +653,7 @@ export interface PartialReading {
    * 100. Empty for other sources.
    */
   pages: Array<number>;
-  /** The reasons, in a sentence for people. */
+  /** The reasons, as a sentence. */
   reason: string;
 }
 
@@ -661,7 +670,7 @@ export interface Passage {
   url: string | null;
 }
 
-/** How far a crawl is. */
+/** The progress of a crawl. */
 export interface Progress {
   pages_done: number;
   pages_failed: number;
@@ -676,7 +685,7 @@ export interface Quota {
   used: number | null;
 }
 
-/** How much the account may use and keep. */
+/** The quotas of the account. */
 export interface Quotas {
   /** Bytes stored: sources, what was extracted from them, and files. */
   bytes: Quota;
@@ -688,7 +697,7 @@ export interface Quotas {
   tokens: Quota;
 }
 
-/** The account and the API key of the request, with what they can use. */
+/** The account and the API key of the request, with quotas and capabilities. */
 export interface Me {
   account: Account;
   api_key: ApiKey;
@@ -699,13 +708,13 @@ export interface Me {
 export interface Rate {
   /** Whether the reply was good. */
   value: "up" | "down";
-  /** The words of the user; null or blank for none. */
+  /** A comment of the user; null or blank for none. */
   comment?: string | null;
 }
 
 /** A rating of a reply. */
 export interface Rating {
-  /** The words of the user, if there are any. */
+  /** A comment of the user, if there is one. */
   comment: string | null;
   /** When the rating was given or last changed. */
   rated_at: string;
@@ -721,13 +730,13 @@ export interface Message {
   timestamp: string;
   /** Whether the message is based on a source; absent from user messages. */
   answered?: boolean;
-  /** What the user thinks of the message; null if it is not rated, absent from user messages. */
+  /** The user's rating of the message; null if it is not rated, absent from user messages. */
   rating?: Rating | null;
   /** The sources that the message is based on, best first; absent from user messages. */
   sources_used?: Array<Citation>;
 }
 
-/** How many replies of a conversation are rated up and down. */
+/** The number of replies of a conversation that are rated up and down. */
 export interface RatingCounts {
   down: number;
   up: number;
@@ -738,18 +747,15 @@ export interface ReceiptHit {
   /** The share of the question's words that the passage contains, by their weights. */
   coverage: number;
   document_id: string;
-  /** The headings that it stands under, outermost first, joined by ` › `. */
+  /** The headings above it, outermost first, joined by ` › `. */
   heading: string | null;
   /** Whether the reply cites it. */
   is_cited: boolean;
-  /**
-   * Whether the passage is still the one that was found. If not, the fields that follow are
-   * null.
-   */
+  /** Whether the passage is still the one that was found. If not, the following fields are null. */
   is_current: boolean;
   /** Whether it matched well enough for a reply to be based on it. */
   is_relevant: boolean;
-  /** Whether the model was given it. */
+  /** Whether the model received it. */
   is_sent: boolean;
   /** The page that it is on, from 1, if the format has pages. */
   page: number | null;
@@ -766,7 +772,7 @@ export interface ReceiptHit {
 
 /** A stage of a reply. */
 export interface ReceiptStage {
-  /** Its milliseconds. */
+  /** Its duration in milliseconds. */
   ms: number;
   /** Its name in metrics. More may be added. */
   name: string;
@@ -774,7 +780,7 @@ export interface ReceiptStage {
 
 /** A word of a question. */
 export interface ReceiptTerm {
-  /** Whether it occurs in earlier messages and not in the question. */
+  /** Whether it occurs only in earlier messages, not in the question. */
   is_context: boolean;
   /** Its stem. */
   text: string;
@@ -784,19 +790,22 @@ export interface ReceiptTerm {
 
 /** What was searched for. */
 export interface ReceiptSearch {
-  /** Whether the search went by meaning too. */
+  /** Whether the search also used meaning (embeddings). */
   by_meaning: boolean;
-  /** How sure the search was. */
+  /** How certain it is that the hits answer the question. */
   confidence: number;
-  /** Earlier messages with which the question was understood. */
+  /** Earlier messages that were used to understand the question. */
   context_messages: number;
-  /** The least confidence with which the question was answered from the sources. */
+  /** The lowest confidence at which the question was answered from the sources. */
   floor: number;
   /** The user's message. */
   query: string;
-  /** The question that was searched for instead, if a model rewrote it so that it stands alone. */
+  /**
+   * The question that was searched for instead, if a model rewrote it to be understood without
+   * the conversation.
+   */
   rewritten: string | null;
-  /** The words of the question as they were compared. */
+  /** The words of the question, in the form in which they were compared. */
   terms: Array<ReceiptTerm>;
 }
 
@@ -806,23 +815,23 @@ export interface ReceiptTokens {
   prompt: number;
 }
 
-/** What a reply was made from. */
+/** How a reply was produced. */
 export interface Receipt {
-  /** Earlier messages that the model was given, as far as its prompt had room for them. */
+  /** The earlier messages that the model received, as many as fit into its prompt. */
   history_messages: number;
-  /** What was found, best first, whether it matched well enough or not. */
+  /** What was found, best first, including passages that did not match well enough. */
   hits: Array<ReceiptHit>;
-  /** The model that the upstream was asked for; null for the embedded answerer. */
+  /** The model requested from the upstream; null for the embedded answerer. */
   model: string | null;
   /** The number of the reply in the conversation, from 1. */
   n: number;
   /**
-   * The request with which the question came, as in its `X-Request-Id`; null if it did not come
-   * over HTTP.
+   * The id of the request that contained the question, as in its `X-Request-Id`; null if it did
+   * not arrive over HTTP.
    */
   request_id: string | null;
   search: ReceiptSearch;
-  /** The stages of the reply in their order, without the storing of it. */
+  /** The stages of the reply, in order, without storing it. */
   stages: Array<ReceiptStage>;
   tokens: ReceiptTokens;
 }
@@ -869,12 +878,12 @@ export interface Search {
 
 /** The passages that a search found, best first. */
 export interface SearchResult {
-  /** How sure it is that the hits answer the query. */
+  /** How certain it is that the hits answer the query. */
   confidence: number;
   data: Array<Hit>;
   /**
-   * The least confidence with which a message is answered from the sources, by the agent's
-   * `answer_floor`.
+   * The lowest confidence at which a message is answered from the sources, according to the
+   * agent's `answer_floor`.
    */
   floor: number;
 }
@@ -896,16 +905,16 @@ export interface SitePreviewPage {
   url: string;
 }
 
-/** What a site says about a crawl. */
+/** What a site allows and lists for a crawl. */
 export interface SitePreview {
   /** Whether the start page may be requested. */
   allowed: boolean;
   /**
-   * The pause between requests that the site asks for, in seconds. Pauses of more than the
+   * The pause between requests that the site asks for, in seconds. Pauses longer than the
    * server's limit are shortened to it.
    */
   crawl_delay_seconds: number | null;
-  /** Whether the sitemaps were read to their ends. A crawl reads more of them. */
+  /** Whether the sitemaps were read completely. A crawl reads more of them. */
   list_complete: boolean;
   /** The number of the site's pages in its sitemaps. */
   listed: number;
@@ -915,7 +924,7 @@ export interface SitePreview {
   reason: string | null;
   /** The address of the site's `robots.txt`. */
   robots_url: string;
-  /** The start page, as the crawl would name it. */
+  /** The start page, in the form in which the crawl would record it. */
   url: string;
 }
 
@@ -945,14 +954,14 @@ export interface Source {
    */
   guarded: boolean;
   id: string;
-  /** Which entry of a file of declared objects it is; null for none. */
+  /** The entry of a declaration file that manages this object; null if none does. */
   managed: Managed | null;
   /**
-   * What is missing in the trained content; null if everything was read. The warnings of the
-   * documents have the details.
+   * What is missing in the trained content; null if everything was read. The documents'
+   * `warnings` have the details.
    */
   partially_read: PartialReading | null;
-  /** How far the crawl is, while a website is processed; otherwise null. */
+  /** The progress of the crawl while a website is processed; otherwise null. */
   progress: Progress | null;
   status: string;
   /** The title that citations show. Citations of a `qa` source show the matched question instead. */
@@ -960,7 +969,7 @@ export interface Source {
   type: string;
 }
 
-/** What became of an agent's messages on one day. */
+/** The outcome of an agent's messages on one day. */
 export interface Statistics {
   /** Stored replies that are based on a source. */
   answered: number;
@@ -970,13 +979,13 @@ export interface Statistics {
   day: string;
   /** How long the stored replies took; null if there are none. */
   latency: Latency | null;
-  /** Messages that were answered, also those whose reply was not stored. */
+  /** Messages that were answered, including those whose reply was not stored. */
   messages: number;
-  /** Replies of this day that are rated down, whenever they were rated. */
+  /** Replies of this day that are rated down, regardless of when they were rated. */
   rated_down: number;
-  /** Replies of this day that are rated up, whenever they were rated. */
+  /** Replies of this day that are rated up, regardless of when they were rated. */
   rated_up: number;
-  /** Stored replies that are based on none. */
+  /** Stored replies that are based on no source. */
   unanswered: number;
 }
 
@@ -987,12 +996,12 @@ export interface TokenEvent {
 
 export interface UpdateAgent {
   /**
-   * How sure the search must be before a question is answered from the sources. `cautious`
+   * How certain the search must be before a question is answered from the sources. `cautious`
    * leaves more questions unanswered and gives fewer wrong answers; `eager` does the opposite;
    * null for the default, `balanced`.
    */
   answer_floor?: "cautious" | "balanced" | "eager" | null;
-  /** Which entry of a file of declared objects it is; null for none. */
+  /** The entry of a declaration file that manages this object; null if none does. */
   managed?: Managed | null;
   /** The maximum number of tokens in a reply; null for the default, 1024. */
   max_tokens?: number | null;
@@ -1001,14 +1010,14 @@ export interface UpdateAgent {
   /** A human-readable name. */
   name?: string;
   /**
-   * Whether anybody who knows the address of a document may read its text, without a key. Ids of
-   * documents are no secrets: this publishes all texts of the agent. It has an effect only if
+   * Whether anyone who knows the address of a document may read its text without a key. Ids of
+   * documents are not secret: this publishes all texts of the agent. It has an effect only if
    * the server has a public address. Null for false.
    */
   public_sources?: boolean | null;
   /**
-   * Whether replies are stored with receipts, which say what they were made from; null for true.
-   * Receipts that exist are kept.
+   * Whether replies are stored with receipts, which show how they were produced; null for true.
+   * Existing receipts are kept.
    */
   receipts?: boolean | null;
   /** Days after which a conversation without a new message is removed; null for never. */
@@ -1031,7 +1040,7 @@ export interface UpdateApiKey {
   agent_ids?: Array<string> | null;
   /** When it expires, in the future; null for never. */
   expires_at?: string | null;
-  /** Which entry of a file of declared objects it is; null for none. */
+  /** The entry of a declaration file that manages this object; null if none does. */
   managed?: Managed | null;
   /** A human-readable name. */
   name?: string;
@@ -1050,7 +1059,7 @@ export interface UpdateSource {
    * still pass. Only a website can be guarded; null for false.
    */
   guarded?: boolean | null;
-  /** Which entry of a file of declared objects it is; null for none. */
+  /** The entry of a declaration file that manages this object; null if none does. */
   managed?: Managed | null;
 }
 
@@ -1059,9 +1068,9 @@ export interface UpdateWebhookEndpoint {
   description?: string | null;
   /** The events that it receives; null for all. */
   events?: Array<"source.trained" | "source.failed" | "checks.failed" | "conversation.handoff_requested" | "message.rated" | "lead.captured"> | null;
-  /** Which entry of a file of declared objects it is; null for none. */
+  /** The entry of a declaration file that manages this object; null if none does. */
   managed?: Managed | null;
-  /** `thin` leaves `data.content` out; null for the default, `full`. */
+  /** `thin` omits `data.content`; null for the default, `full`. */
   payload?: "full" | "thin" | null;
   /** Whether events are sent to the endpoint. */
   status?: "enabled" | "disabled";
@@ -1073,9 +1082,9 @@ export interface UpdateWebhookEndpoint {
 }
 
 export interface UpdateWidget {
-  /** Colours and place; null for the defaults. */
+  /** Colours and position; null for the defaults. */
   appearance?: GivenWidgetAppearance | null;
-  /** What it says before the first question. */
+  /** The text that is shown before the first question. */
   greeting?: string | null;
   /** Whether visitors may ask for a person; null for false. */
   handoff?: boolean | null;
@@ -1087,24 +1096,27 @@ export interface UpdateWidget {
   is_active?: boolean | null;
   /** A BCP 47 tag; null for `en`. */
   language?: string | null;
-  /** Whether visitors may leave their address; null for false. */
+  /** Whether visitors may leave contact details; null for false. */
   lead?: boolean | null;
-  /** Bounds; null for the defaults. */
+  /** Limits; null for the defaults. */
   limits?: GivenWidgetLimits | null;
-  /** Which entry of a file of declared objects it is; null for none. */
+  /** The entry of a declaration file that manages this object; null if none does. */
   managed?: Managed | null;
-  /** A name for its owner. */
+  /** A name that only the owner sees. */
   name?: string;
   /**
    * The sites that may embed it: `https://site.example`, `https://*.site.example` for every
-   * subdomain, or `*` for any; null for none but its own page.
+   * subdomain, or `*` for any; null for none except its own page.
    */
   origins?: Array<string> | null;
   /** Whether replies show their sources; null for true. */
   show_sources?: boolean | null;
-  /** Questions that a visitor can ask by a click; null for none. */
+  /** Suggested questions that a visitor can ask with a click; null for none. */
   starters?: Array<string> | null;
-  /** Texts that replace the widget's own, all of them; null for none. */
+  /**
+   * Texts that replace the widget's own, by key. They replace all texts that were set before;
+   * null for none.
+   */
   texts?: Record<string, unknown> | null;
   /** Null for the agent's name. */
   title?: string | null;
@@ -1153,7 +1165,7 @@ export interface Conversation {
   /** When the visitor first asked for a person. */
   handoff_requested_at: string | null;
   id: string;
-  /** How the visitor can be reached, if they said so. */
+  /** The contact details that the visitor left, if any. */
   lead: Lead | null;
   /** The number of its messages. */
   message_count: number;
@@ -1163,11 +1175,11 @@ export interface Conversation {
   unanswered_count: number;
   /** The time of the last message. */
   updated_at: string;
-  /** Who asks, if it began through a widget. */
+  /** The visitor, if it began through a widget. */
   visitor: Visitor | null;
-  /** The widget through which it began; null if there is none, or none any more. */
+  /** The widget through which it began; null if there was none or it has been deleted. */
   widget_id: string | null;
-  /** Where the first word of `text` was found; absent unless `text` was searched for. */
+  /** Where the first word of `text` was found; absent unless the request has `text`. */
   match?: Match;
   /**
    * Oldest first; absent from lists of conversations. At most 4 MiB of JSON: if the conversation
@@ -1183,11 +1195,11 @@ export interface Conversation {
 
 /** Why part of a document is missing in its text. */
 export interface Warning {
-  /** A stable name for the reason. More may be added. */
+  /** A stable name of the reason. More may be added. */
   code: string;
-  /** The reason, in a sentence for people. */
+  /** The reason, as a sentence. */
   message: string;
-  /** How many pages are affected. */
+  /** The number of affected pages. */
   page_count: number;
   /**
    * The affected pages, from 1, in order; empty if the reason is not about pages. All warnings
@@ -1233,7 +1245,7 @@ export interface WebhookEndpoint {
   /** The events that it receives. */
   events: Array<string>;
   id: string;
-  /** Which entry of a file of declared objects it is; null for none. */
+  /** The entry of a declaration file that manages this object; null if none does. */
   managed: Managed | null;
   /** `full`, or `thin`: without `data.content`. */
   payload: string;
@@ -1251,10 +1263,10 @@ export interface WidgetAppearance {
   scheme: string;
 }
 
-/** Bounds of a widget. */
+/** The limits of a widget. */
 export interface WidgetLimits {
   messages_per_address_per_minute: number;
-  /** Messages of the widget on a UTC day. */
+  /** Messages of the widget per UTC day. */
   messages_per_day: number;
   messages_per_visitor_per_hour: number;
   /** Replies in progress. */
@@ -1266,7 +1278,7 @@ export interface IssuedWidget {
   agent_id: string;
   appearance: WidgetAppearance;
   created_at: string;
-  /** What it says before the first question. */
+  /** The text that is shown before the first question. */
   greeting: string | null;
   /** Whether visitors may ask for a person. */
   handoff: boolean;
@@ -1279,36 +1291,36 @@ export interface IssuedWidget {
   is_active: boolean;
   /** A BCP 47 tag. */
   language: string;
-  /** Whether visitors may leave their address. */
+  /** Whether visitors may leave contact details. */
   lead: boolean;
   limits: WidgetLimits;
-  /** Which entry of a file of declared objects it is; null for none. */
+  /** The entry of a declaration file that manages this object; null if none does. */
   managed: Managed | null;
-  /** A name for its owner. */
+  /** A name that only the owner sees. */
   name: string;
   /** The sites that may embed it, as browsers write them. */
   origins: Array<string>;
   /** Whether replies show their sources. */
   show_sources: boolean;
-  /** Questions that a visitor can ask by a click. */
+  /** Suggested questions that a visitor can ask with a click. */
   starters: Array<string>;
   /** Texts that replace the widget's own, by key. */
   texts: Record<string, string>;
   /** Null for the agent's name. */
   title: string | null;
-  /** Its public name, which stands in the page that embeds it. */
+  /** The public token that embedding pages contain. */
   token: string;
   updated_at: string;
   /** The secret whose bytes sign the identities of visitors (HS256). */
   identity_secret: string;
 }
 
-/** A public way to an agent, without its secret. */
+/** A widget, without its secret. */
 export interface Widget {
   agent_id: string;
   appearance: WidgetAppearance;
   created_at: string;
-  /** What it says before the first question. */
+  /** The text that is shown before the first question. */
   greeting: string | null;
   /** Whether visitors may ask for a person. */
   handoff: boolean;
@@ -1321,24 +1333,24 @@ export interface Widget {
   is_active: boolean;
   /** A BCP 47 tag. */
   language: string;
-  /** Whether visitors may leave their address. */
+  /** Whether visitors may leave contact details. */
   lead: boolean;
   limits: WidgetLimits;
-  /** Which entry of a file of declared objects it is; null for none. */
+  /** The entry of a declaration file that manages this object; null if none does. */
   managed: Managed | null;
-  /** A name for its owner. */
+  /** A name that only the owner sees. */
   name: string;
   /** The sites that may embed it, as browsers write them. */
   origins: Array<string>;
   /** Whether replies show their sources. */
   show_sources: boolean;
-  /** Questions that a visitor can ask by a click. */
+  /** Suggested questions that a visitor can ask with a click. */
   starters: Array<string>;
   /** Texts that replace the widget's own, by key. */
   texts: Record<string, string>;
   /** Null for the agent's name. */
   title: string | null;
-  /** Its public name, which stands in the page that embeds it. */
+  /** The public token that embedding pages contain. */
   token: string;
   updated_at: string;
 }

@@ -1,4 +1,4 @@
-//! Accounts, API keys and what a key may do.
+//! Accounts, API keys and their permissions.
 
 mod bounds;
 
@@ -33,7 +33,7 @@ pub struct Account {
     pub created_at: Timestamp,
 }
 
-/// The name of the account that `serve` makes on its first start.
+/// The name of the account that `serve` creates on its first start.
 pub const DEFAULT_ACCOUNT: &str = "default";
 
 /// The name of an account: 1 to 100 characters, not only white space. The default is
@@ -76,7 +76,7 @@ impl TextRule for KeyNameRule {
 }
 
 impl KeyName {
-    /// The name that the root key of an installation is given.
+    /// The name of the root key of an installation.
     pub fn of_root() -> Self {
         Self::from_stored("root")
     }
@@ -142,7 +142,7 @@ impl Permission {
         }
     }
 
-    /// Whether its holder can change keys or secrets, which stay valid after the holder's own key is gone.
+    /// Whether its holder can change keys or secrets, which stay valid after the holder's own key is deleted.
     pub const fn changes_access(self) -> bool {
         matches!(self, Self::KeysWrite | Self::WebhooksWrite)
     }
@@ -158,7 +158,7 @@ impl fmt::Display for Permission {
     }
 }
 
-/// The name is not one of a permission.
+/// The name is not that of a permission.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a permission; known ones are `*` and: {names}", names = Permission::ALL.map(Permission::name).join(", "))]
 pub struct ParsePermissionError(String);
@@ -176,12 +176,12 @@ impl Permissions {
         self.0 & permission.bit() != 0
     }
 
-    /// Whether everything that `other` allows is allowed here too.
+    /// Whether this allows everything that `other` allows.
     pub const fn covers(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// These and those of `other`.
+    /// The union with `other`.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -195,7 +195,7 @@ impl Permissions {
         Permission::ALL.into_iter().filter(|p| self.allows(*p)).map(Permission::name).collect()
     }
 
-    /// Reads names as they are written on the wire.
+    /// Parses names in the form that they have on the wire.
     ///
     /// # Errors
     ///
@@ -224,12 +224,12 @@ impl FromIterator<Permission> for Permissions {
     }
 }
 
-/// An API key as it is kept. The secret itself is not.
+/// An API key as it is stored, without its secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiKey {
     /// `key_` and 10 characters.
     pub id: Id<kind::ApiKey>,
-    /// The account that it speaks for.
+    /// The account that it acts for.
     pub account_id: Id<kind::Account>,
     /// A human-readable name.
     pub name: KeyName,
@@ -239,13 +239,13 @@ pub struct ApiKey {
     pub agent_ids: Option<Vec<Id<kind::Agent>>>,
     /// When it stops working; `None` for never.
     pub expires_at: Option<Timestamp>,
-    /// When it was last used, accurate to some seconds.
+    /// When it was last used, accurate to a few seconds.
     pub last_used_at: Option<Timestamp>,
     /// When it was created.
     pub created_at: Timestamp,
     /// The first and last characters of the secret, so that its owner can recognise it.
     pub hint: String,
-    /// Which entry of a file of declared objects it is.
+    /// The entry of a declaration file that manages it.
     pub managed: Option<Managed>,
 }
 
@@ -296,7 +296,7 @@ impl ActingKey {
     }
 }
 
-/// What a caller may see. Every lookup of something that an account owns takes it first.
+/// What a caller may see. It is the first argument of every lookup of something that an account owns.
 ///
 /// Invariant: a request for something outside the scope is answered exactly as if it did not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -373,11 +373,11 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// The secret of a key, shown once when it is made. Its `Debug` shows nothing.
+/// The secret of a key, which is shown once when the key is created. Its `Debug` output hides it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct KeySecret(String);
 
-/// The text cannot be a key.
+/// Why a text cannot be a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ParseKeyError {
     /// It looks like a key of this service, but its checksum is wrong: a typing mistake.
@@ -391,12 +391,12 @@ pub enum ParseKeyError {
 const KEY_PREFIX: &str = "ck_";
 const SECRET_CHARS: usize = 32;
 const CHECKSUM_CHARS: usize = 6;
-/// Characters of a secret that was made here.
+/// The length of a secret that is generated here, in characters.
 const GENERATED_CHARS: usize = KEY_PREFIX.len() + 10 + 1 + SECRET_CHARS + CHECKSUM_CHARS;
 
 impl KeySecret {
-    /// A new secret for the key `id`: `ck_`, the id's 10 characters, `_`, 32 random base62
-    /// characters and 6 base62 characters of the CRC-32 over all before.
+    /// A new secret for the key `id`: `ck_`, the id's 10 characters, `_`, 32 random base62 characters and 6 base62
+    /// characters of the CRC-32 of the preceding text.
     pub fn generate(id: Id<kind::ApiKey>, entropy: &dyn Entropy) -> Self {
         let mut random = [0; SECRET_CHARS];
         id::alphanumeric(entropy, &mut random);

@@ -21,7 +21,7 @@ pub use retention::RetentionDays;
 pub const MODELS: [&str; 3] = ["gpt-4-turbo", "gpt-4o", "gpt-3.5-turbo"];
 /// The model of an agent that sets none.
 pub const MODEL_DEFAULT: &str = "gpt-4o";
-/// Whether replies of an agent that does not say so are stored with receipts.
+/// Whether replies are stored with receipts by default.
 pub const RECEIPTS_DEFAULT: bool = true;
 
 /// A configured chatbot.
@@ -49,7 +49,7 @@ pub struct Agent {
 pub struct AgentProfile {
     /// A human-readable name.
     pub name: AgentName,
-    /// The model that writes its replies.
+    /// The model that writes the replies.
     pub model: ModelName,
     /// Behaviour, tone and constraints.
     pub system_prompt: SystemPrompt,
@@ -57,18 +57,17 @@ pub struct AgentProfile {
     pub temperature: Temperature,
     /// The maximum number of tokens in a reply.
     pub max_tokens: ReplyTokens,
-    /// Days after which a conversation without a new message is removed; `None` keeps conversations
-    /// for ever.
+    /// Days after which a conversation without a new message is removed; `None` keeps conversations forever.
     pub retention_days: Option<RetentionDays>,
-    /// How sure the search must be for a question to be answered.
+    /// How certain the search must be for a question to be answered.
     pub answer_floor: AnswerFloor,
-    /// Whether anybody may read the texts of its sources, if the server has a public address.
+    /// Whether anyone may read the texts of its sources, if the server has a public address.
     pub public_sources: bool,
     /// Whether its replies are stored with receipts.
     pub receipts: bool,
     /// Whether its replies end with a list of their sources for clients that may drop other citations.
     pub source_list: bool,
-    /// Which entry of a file of declared objects it is.
+    /// The entry of a declaration file that manages it.
     pub managed: Option<Managed>,
 }
 
@@ -114,7 +113,7 @@ impl Default for SystemPrompt {
 pub struct ModelName(Arc<str>);
 
 impl ModelName {
-    /// Checks the name of a model: `known` tells whether the server knows it.
+    /// Checks the name of a model: `known` returns whether the server knows it.
     ///
     /// # Errors
     ///
@@ -213,7 +212,7 @@ impl Default for ReplyTokens {
     }
 }
 
-/// The number, if it lies between the two, inclusive.
+/// The number, if it is in the range, inclusive.
 fn within(value: i64, (low, high): (u32, u32)) -> Option<u32> {
     u32::try_from(value).ok().filter(|number| (low..=high).contains(number))
 }
@@ -247,13 +246,13 @@ impl AgentStatus {
 /// Which agents a list shows.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AgentFilter {
-    /// Only those of this status.
+    /// Only those with this status.
     pub status: Option<AgentStatus>,
     /// Only those that are managed in this set.
     pub set: Option<SetName>,
 }
 
-/// Settings as a caller gave them; an absent field gets its default.
+/// Settings given by a caller; an absent field gets its default.
 #[derive(Debug, Clone, Default)]
 pub struct AgentDraft {
     /// See [`AgentProfile::name`].
@@ -293,7 +292,7 @@ pub struct AgentPatch {
     pub temperature: Option<Temperature>,
     /// See [`AgentProfile::max_tokens`].
     pub max_tokens: Option<ReplyTokens>,
-    /// `Some(None)` keeps conversations for ever.
+    /// `Some(None)` keeps conversations forever.
     pub retention_days: Option<Option<RetentionDays>>,
     /// See [`AgentProfile::answer_floor`].
     pub answer_floor: Option<AnswerFloor>,
@@ -310,11 +309,11 @@ pub struct AgentPatch {
 }
 
 impl AgentProfile {
-    /// Checks a draft. `known_model` says which model names exist.
+    /// Checks a draft. `known_model` returns whether a model name exists.
     ///
     /// # Errors
     ///
-    /// The first field that is out of its limits.
+    /// Returns an error for the first field that exceeds its limits.
     pub fn parse(
         draft: AgentDraft,
         known_model: impl Fn(&str) -> bool,

@@ -9,7 +9,7 @@ use crate::timestamp::Timestamp;
 /// What was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AuditAction {
-    /// An API key was made.
+    /// An API key was created.
     ApiKeyCreated,
     /// An API key was changed.
     ApiKeyUpdated,

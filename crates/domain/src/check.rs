@@ -67,7 +67,7 @@ impl Check {
         match self.answered {
             Some(true) if !is_answered => return Some("the question is not answered".to_owned()),
             Some(false) if is_answered => {
-                return Some("the question is answered and must not be".to_owned());
+                return Some("the question is answered, but must not be".to_owned());
             }
             Some(_) | None => {}
         }

@@ -1,4 +1,4 @@
-//! Where time and randomness come from: the only two places that ask the machine.
+//! Sources of time and randomness: the only two places that access those of the machine.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -6,16 +6,15 @@ use rand::Rng as _;
 
 use crate::timestamp::Timestamp;
 
-/// Tells the time. It is passed to all code that depends on the time, so that tests can control it.
+/// Provides the time. It is passed to all code that depends on the time, so that tests can control it.
 pub trait Clock: Send + Sync {
     /// The current moment.
     fn now(&self) -> Timestamp;
 }
 
-/// Gives unpredictable bytes. It is passed to all code that depends on randomness, so that tests
-/// can control it.
+/// Provides unpredictable bytes. It is passed to all code that depends on randomness, so that tests can control it.
 pub trait Entropy: Send + Sync {
-    /// Fills `target` with random bytes, fit for secrets.
+    /// Fills `target` with random bytes that are suitable for secrets.
     fn fill(&self, target: &mut [u8]);
 }
 

@@ -1,4 +1,4 @@
-//! What processing makes of a source: documents, and passages to search.
+//! The result of processing a source: documents, and passages to search.
 
 mod stored;
 mod warning;
@@ -22,13 +22,14 @@ pub struct Extracted {
 }
 
 impl Extracted {
-    /// Characters over all documents: text for a text, file or page; question and answer for a pair.
+    /// The number of characters of all documents: of the text for a text, file or page; of question and answer for a
+    /// pair.
     pub fn character_count(&self) -> u64 {
         self.documents.iter().map(|cut| cut.document.character_count()).sum()
     }
 
-    /// The passages in order, numbered through all documents, each with the position of its document.
-    /// Each is made when it is asked for.
+    /// The passages in order, numbered across all documents, each with the position of its document. They are created
+    /// lazily.
     pub fn passages(&self) -> impl Iterator<Item = (i64, Passage)> {
         let mut next = 0;
         self.documents.iter().flat_map(move |cut| {
@@ -39,12 +40,12 @@ impl Extracted {
     }
 }
 
-/// A document and the stretches of its text that its passages are. The text is held once.
+/// A document and the stretches of its text that form its passages. The text is stored once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CutDocument {
-    /// The whole text, with what is known about it.
+    /// The text and its metadata.
     pub document: Document,
-    /// The stretches, in order. Each lies on character boundaries of the document's text.
+    /// The stretches, in order. Each begins and ends at character boundaries of the document's text.
     pub stretches: Vec<Stretch>,
 }
 
@@ -54,15 +55,15 @@ impl CutDocument {
         i64::try_from(self.stretches.len()).unwrap_or(i64::MAX)
     }
 
-    /// The passages, numbered from `first`. Each is made when it is asked for.
+    /// The passages, numbered from `first`. They are created lazily.
     ///
-    /// A passage has the title of its document. The question of a pair whose answer is several
-    /// passages is cut as a title is, since each of them carries it.
+    /// A passage has the title of its document. The question of a pair whose answer is several passages is cut like a
+    /// title, because each of them repeats it.
     pub fn passages(&self, first: i64) -> impl Iterator<Item = Passage> {
         self.passages_after(0, first)
     }
 
-    /// The passages behind the first `skipped` ones, numbered from `first`.
+    /// The passages after the first `skipped` ones, numbered from `first`.
     pub fn passages_after(&self, skipped: usize, first: i64) -> impl Iterator<Item = Passage> {
         let stretches = self.stretches.get(skipped..).unwrap_or_default();
         let document = &self.document;
@@ -83,13 +84,12 @@ impl CutDocument {
     }
 }
 
-/// A part of a document's text that is found and cited as one.
+/// A part of a document's text that is found and cited as a unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stretch {
     /// Its bytes in the document's text.
     pub range: Range<usize>,
-    /// The headings that it stands under, as [`Passage::heading`] has them. Stretches under the same
-    /// headings share them.
+    /// The headings above it, as in [`Passage::heading`]. Stretches under the same headings share them.
     pub heading: Option<Arc<str>>,
     /// Its page, from 1; `None` if the format has no pages.
     pub page: Option<u32>,
@@ -97,21 +97,21 @@ pub struct Stretch {
     pub language: Option<&'static str>,
 }
 
-/// A title or heading as it is kept: at most [`HEADING_CHARS`](limits::HEADING_CHARS) characters, cut
-/// at a word and ended with `…` if it is longer.
+/// A title or heading as it is stored: at most [`HEADING_CHARS`](limits::HEADING_CHARS) characters, cut at a word and
+/// ended with `…` if it is longer.
 pub fn cut_title(title: &str) -> Cow<'_, str> {
     cut_at_word(title, limits::HEADING_CHARS)
 }
 
-/// At most `limit` characters of a text. Of a longer text, its first words and `…`, or as much of its
-/// first word as fits.
+/// At most `limit` characters of a text. A longer text is cut to its first words and `…`, or to as much of its first
+/// word as fits.
 pub fn cut_at_word(text: &str, limit: usize) -> Cow<'_, str> {
     if text.len() <= limit || text.chars().nth(limit).is_none() {
         return text.into();
     }
     let last = text.char_indices().nth(limit.saturating_sub(1));
     let start = last.and_then(|(end, _)| text.get(..end)).unwrap_or_default();
-    // A word that the cut would split is left out.
+    // A word that the cut would split is omitted.
     let ends_word =
         text.get(start.len()..).is_some_and(|rest| rest.starts_with(char::is_whitespace));
     let space = start.trim_end().rfind(char::is_whitespace).filter(|_| !ends_word);
@@ -120,7 +120,7 @@ pub fn cut_at_word(text: &str, limit: usize) -> Cow<'_, str> {
     format!("{kept}…").into()
 }
 
-/// One readable whole: a text, a file, a page of a website, a pair.
+/// One readable unit: a text, a file, a page of a website, a pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
     /// The position in the source, from 0.
@@ -157,7 +157,7 @@ pub struct Passage {
     pub position: i64,
     /// What a citation of it shows; for a pair the question.
     pub title: Option<String>,
-    /// The headings that it stands under, outermost first, joined by ` › `.
+    /// The headings above it, outermost first, joined by ` › `.
     pub heading: Option<String>,
     /// The address that it came from, for a page of a website.
     pub url: Option<String>,
@@ -165,7 +165,7 @@ pub struct Passage {
     pub page: Option<u32>,
     /// Its text; for a pair the answer.
     pub text: String,
-    /// Whether it is a question/answer pair, whose title is searched with a weight of its own.
+    /// Whether it is a question/answer pair, whose title is searched with a separate weight.
     pub is_pair: bool,
     /// The language that it is written in, as an ISO 639-3 code; `None` if it is unknown.
     pub language: Option<String>,

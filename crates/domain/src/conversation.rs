@@ -45,7 +45,7 @@ pub struct Conversation {
     pub channel: Channel,
     /// The widget through which it began, if that still exists.
     pub widget_id: Option<Id<kind::Widget>>,
-    /// Whose it is, if it began through a widget.
+    /// The visitor, if it began through a widget.
     pub visitor: Option<Visitor>,
     /// When the visitor first asked for a person.
     pub handoff_requested_at: Option<Timestamp>,
@@ -113,7 +113,7 @@ impl Metadata {
         Ok(Self(pairs))
     }
 
-    /// Pairs that a store holds. They were checked when they were written.
+    /// Stored pairs, which were checked when they were written.
     pub const fn from_stored(pairs: BTreeMap<String, String>) -> Self {
         Self(pairs)
     }
@@ -149,27 +149,27 @@ impl Role {
     }
 }
 
-/// One message. Immutable, and without an id of its own.
+/// One message. It is immutable and has no id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     /// Who wrote it.
     pub role: Role,
     /// Its text.
     pub content: String,
-    /// The sources that it rests on, best first; empty for a user's message.
+    /// The sources that it is based on, best first; empty for a user's message.
     pub sources_used: Vec<Citation>,
     /// When it was written.
     pub timestamp: Timestamp,
 }
 
-/// A message with its place in its conversation.
+/// A message with its position in its conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlacedMessage {
     /// Its number within the conversation, from 0.
     pub position: i64,
     /// The message.
     pub message: Message,
-    /// What the user thinks of it, if it is a reply.
+    /// The user's rating, if it is a reply.
     pub rating: Option<Rating>,
 }
 
@@ -199,7 +199,7 @@ pub struct Citation {
     pub passages: Vec<CitedPassage>,
 }
 
-/// A passage that a reply is based on, as it was when the reply was made.
+/// A passage that a reply is based on, as it was at the time of the reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CitedPassage {
     /// Its document.
@@ -212,14 +212,14 @@ pub struct CitedPassage {
     pub url: Option<String>,
     /// Its page, from 1; `None` if the format has no pages.
     pub page: Option<u32>,
-    /// The headings that it stands under.
+    /// The headings above it.
     pub heading: Option<String>,
     /// The beginning of its text, of at most [`CITED_CHARS`](limits::CITED_CHARS).
     pub text: String,
 }
 
 /// The citations of a reply that is based on these passages, best first: one for each source. `public` is the address
-/// of the server if anybody may read the texts of the agent: then documents without an address get one.
+/// of the server if anyone may read the texts of the agent; it gives documents without an address one.
 pub fn cite<'a>(
     passages: impl Iterator<Item = &'a Hit>,
     public: Option<&PublicUrl>,
@@ -279,7 +279,7 @@ pub struct ConversationFilter {
     pub created_before: Option<Timestamp>,
     /// Only those with all of these metadata pairs.
     pub metadata: Vec<(String, String)>,
-    /// Only those with a reply that is rated so.
+    /// Only those with a reply that has this rating.
     pub rating: Option<RatingValue>,
     /// Only those with a reply that cites no source.
     pub unanswered: bool,
@@ -289,12 +289,12 @@ pub struct ConversationFilter {
     pub visitor: Option<Id<kind::Visitor>>,
 }
 
-/// Reads the `key:value` filters of a list, split at the first colon: at most 20, each once. A filter
-/// whose key or value is longer than that of any conversation is refused, since it can only be a mistake.
+/// Reads the `key:value` filters of a list, split at the first colon: at most 20, each once. A filter whose key or
+/// value is longer than that of any conversation is refused, because it must be a mistake.
 ///
 /// # Errors
 ///
-/// What must hold of the parameter `metadata`.
+/// The requirement for the parameter `metadata`.
 pub fn parse_metadata_filters<'a>(
     texts: impl Iterator<Item = &'a str>,
 ) -> Result<Vec<(String, String)>, FieldError> {
@@ -335,9 +335,9 @@ pub struct Turn {
     pub tokens: TokenCount,
     /// The number of messages that the conversation must have before this turn; `None` for any.
     pub after: Option<u64>,
-    /// What the reply was made from, if that is to be stored.
+    /// The receipt of the reply, if it is to be stored.
     pub receipt: Option<EncodedReceipt>,
-    /// Whether the bound on tokens ended the reply.
+    /// Whether the token limit ended the reply.
     pub is_cut: bool,
     /// Whether the agent ends replies with a list of their sources for clients that may drop other citations.
     pub lists_sources: bool,

@@ -1,4 +1,4 @@
-//! Crawls: the known pages that a refresh compares with, and the progress of a crawl under way.
+//! Crawls: the known pages that a refresh compares with, and the progress of a running crawl.
 
 mod preview;
 mod reason;
@@ -23,14 +23,13 @@ pub struct Validators {
 /// A page as the last successful crawl recorded it, for a refresh to compare with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownPage {
-    /// Its address, as the crawl names it.
+    /// Its address, as normalised by the crawl.
     pub url: String,
     /// The validators of its version.
     pub validators: Validators,
     /// SHA-256 of the bytes that were fetched; `None` if there were none.
     pub content_hash: Option<[u8; 32]>,
-    /// The addresses that it links to and that lie within the crawl, so that a page that did not
-    /// change need not be read again.
+    /// The addresses that it links to and that belong to the crawl, so that an unchanged page need not be read again.
     pub links: Vec<String>,
     /// Its title.
     pub title: Option<String>,
@@ -47,7 +46,7 @@ pub struct KnownPage {
 /// A page that was found and waits to be visited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundPage {
-    /// Its address, as the crawl names it.
+    /// Its address, as normalised by the crawl.
     pub url: String,
     /// Links between it and the start page; a page of a sitemap counts as linked from the start.
     pub depth: u32,
@@ -68,7 +67,7 @@ pub enum PageContent {
 /// A visited page with the outcome of the visit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VisitedPage {
-    /// Its address, as the crawl names it.
+    /// Its address, as normalised by the crawl.
     pub url: String,
     /// The outcome of the visit.
     pub status: CrawledPageStatus,
@@ -86,7 +85,7 @@ pub struct VisitedPage {
     pub validators: Validators,
     /// SHA-256 of the bytes that were fetched.
     pub content_hash: Option<[u8; 32]>,
-    /// The addresses that it links to and that lie within the crawl.
+    /// The addresses that it links to and that belong to the crawl.
     pub links: Vec<String>,
     /// The text that it will have in the source.
     pub content: PageContent,
@@ -97,8 +96,8 @@ pub struct VisitedPage {
 pub struct CrawlSoFar {
     /// Pages that wait to be visited, in the order in which they were found.
     pub waiting: Vec<FoundPage>,
-    /// Pages that were visited, in the order in which they were found, with what became of them and
-    /// the SHA-256 of their bytes.
+    /// Pages that were visited, in the order in which they were found, with their outcome and the SHA-256 of their
+    /// bytes.
     pub visited: Vec<(String, CrawledPageStatus, Option<[u8; 32]>)>,
     /// How often the program crashed since a page was last visited for the first time.
     pub crashes: u32,

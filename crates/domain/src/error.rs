@@ -1,4 +1,4 @@
-//! What can go wrong in a use case. The error knows nothing of HTTP.
+//! The errors of use cases. They are independent of HTTP.
 
 use crate::access::Permission;
 use crate::timestamp::Timestamp;
@@ -7,9 +7,9 @@ use crate::timestamp::Timestamp;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{param}` {message}")]
 pub struct FieldError {
-    /// The field as the caller named it, with a path to the part that is bad: `content[3].answer`.
+    /// The field as the caller named it, with a path to the bad part: `content[3].answer`.
     pub param: String,
-    /// What must hold, lower case, without a final period: `must be between 0.0 and 2.0`.
+    /// The requirement, in lower case and without a final period: `must be between 0.0 and 2.0`.
     pub message: String,
 }
 
@@ -20,7 +20,7 @@ impl FieldError {
     }
 }
 
-/// The failure of a use case. Each variant is answered differently.
+/// The failure of a use case. Each variant gets a different response.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A required field is absent or null.
@@ -40,7 +40,7 @@ pub enum Error {
         /// One entry for each problem.
         errors: Vec<FieldError>,
     },
-    /// The operation does not fit the resource.
+    /// The resource does not support the operation.
     #[error("{0}")]
     InvalidOperation(String),
     /// The key lacks a permission.
@@ -67,7 +67,7 @@ pub enum Error {
     /// The current state of the resource does not allow the operation.
     #[error("{0}")]
     Conflict(String),
-    /// Another change of the resource is under way and ends within seconds.
+    /// Another change of the resource is in progress and ends within seconds.
     #[error("{0}")]
     Busy(String),
     /// The claim of an idempotency key was lost to another request before the effect was stored;
@@ -95,7 +95,7 @@ pub enum Error {
         /// The quota, in bytes.
         limit: u64,
     },
-    /// The server is already doing as much work as it accepts.
+    /// The server has reached its limit of concurrent work.
     #[error("the server is overloaded; try again shortly")]
     Overloaded,
     /// The model did not reply. The cause is only logged.
@@ -104,7 +104,7 @@ pub enum Error {
     /// The database or object store cannot be reached or is full; nothing was changed.
     #[error("storage is unavailable")]
     Unavailable(#[source] Cause),
-    /// A fault in the service itself.
+    /// A bug or failure in the service itself.
     #[error("internal error")]
     Internal(#[source] Cause),
 }
@@ -164,7 +164,7 @@ impl Error {
         Self::NotFound { what, id: id.to_string() }
     }
 
-    /// A fault in the service itself.
+    /// A bug or failure in the service itself.
     pub fn internal(cause: impl Into<Cause>) -> Self {
         Self::Internal(cause.into())
     }

@@ -31,9 +31,9 @@ pub struct Event {
     pub payload: String,
 }
 
-/// The payload of an event without the content of its source and without what people wrote, for endpoints that want it thin
-/// and for sources and conversations that were deleted: the event names them but does not contain anything of them. `None`
-/// if the text is not a payload.
+/// The payload of an event without the content of its source and without what people wrote, for endpoints with the
+/// style `thin` and for deleted sources and conversations: the event names them but does not contain their content.
+/// `None` if the text is not a payload.
 pub fn without_content(payload: &str) -> Option<String> {
     let mut payload: serde_json::Value = serde_json::from_str(payload).ok()?;
     let name = payload.get("event").and_then(serde_json::Value::as_str);
@@ -57,7 +57,7 @@ pub fn without_content(payload: &str) -> Option<String> {
 }
 
 impl Event {
-    /// The name of the event of a source whose processing has just ended. `None` while it is under way.
+    /// The name of the event of a source whose processing has just ended. `None` while it is in progress.
     pub const fn name_of_finished(source: &Source) -> Option<EventName> {
         match &source.state {
             SourceState::Trained(_) => Some(EventName::SourceTrained),
@@ -66,8 +66,9 @@ impl Event {
         }
     }
 
-    /// The event of a source whose processing has just ended. `None` while it is under way. `content` is the text of
-    /// the source's content, or `None` if no endpoint receives the event: it is kept without a copy of it then.
+    /// The event of a source whose processing has just ended. `None` while it is in progress. `content` is the text of
+    /// the source's content, or `None` if no endpoint receives the event: then the event is stored without a copy of
+    /// it.
     pub fn of_finished(
         source: &Source,
         content: Option<String>,
@@ -122,7 +123,7 @@ impl Event {
         Self::of_conversation(EventName::HandoffRequested, conversation, id, data, now)
     }
 
-    /// The event of a visitor who left an address.
+    /// The event of a visitor who left contact details.
     pub fn of_lead(
         conversation: &Conversation,
         lead: &Lead,

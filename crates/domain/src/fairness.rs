@@ -1,17 +1,16 @@
 //! Fair shares of bounded resources: places, bytes, threads.
 //!
-//! A [`FairPool`] has a fixed number of units, which parties (usually accounts) take and give back.
-//! A party that is alone may take all of them. If there are several, each is entitled to an equal
-//! share:
+//! A [`FairPool`] has a fixed number of units, which parties (usually accounts) take and return. A single party may
+//! take all of them. If there are several, each is entitled to an equal share:
 //!
 //! - A unit that becomes free goes to the waiting party that holds the fewest units; among equals the
 //!   order is that of start-time fair queueing (Goyal, Vin and Cheng, 1997), so that a party with a
 //!   thousand waiting requests does not come before one with a single request.
-//! - A party that holds less than its share is served even if others hold everything, out of a
-//!   *reserve* beyond the capacity. So a newcomer does not wait until somebody else is done.
+//! - A party that holds less than its share is served even if others hold everything, out of a *reserve* beyond the
+//!   capacity. So a newcomer does not wait until another party is done.
 //!
-//! Invariant: the units in use never exceed capacity and reserve together, and they exceed the capacity
-//! only by what was granted to parties that then held no more than their share.
+//! Invariant: the units in use never exceed capacity and reserve together, and they exceed the capacity only by units
+//! granted to parties that then held no more than their share.
 
 mod permit;
 mod state;
@@ -28,13 +27,13 @@ use state::State;
 /// The priority of a request that waits in a pool, independent of its party.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Urgency {
-    /// A person waits for it.
+    /// A person is waiting for it.
     Question,
-    /// It is done in advance, or in the background: served if no question waits.
+    /// Work in advance or in the background, served only if no question waits.
     Learning,
 }
 
-/// To which parties a [`FairPool`] would give a unit now.
+/// The parties to which a [`FairPool`] would give a unit now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Vacancy {
     /// To any party: units within the capacity are free.
@@ -58,13 +57,13 @@ pub struct FairPool<K: Party> {
 
 struct Shared<K: Party> {
     state: Mutex<State<K>>,
-    /// Notified whenever the last unit is given back.
+    /// Notified whenever the last unit is returned.
     idle: Notify,
 }
 
 impl<K: Party> Shared<K> {
     fn lock(&self) -> MutexGuard<'_, State<K>> {
-        // No code of others runs under the lock, so a poisoned state is a whole one.
+        // No foreign code runs while the lock is held, so the state is consistent even if the lock is poisoned.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -90,8 +89,8 @@ impl<K: Party> FairPool<K> {
         })
     }
 
-    /// To which parties a unit would be given now. It is for callers that choose among parties
-    /// waiting elsewhere, and then count their choice with [`FairPool::hold`].
+    /// The parties to which a unit would be given now. It is for callers that choose among parties that wait elsewhere,
+    /// and then count their choice with [`FairPool::hold`].
     pub fn vacancy(&self) -> Vacancy {
         self.shared.lock().vacancy()
     }
@@ -116,11 +115,11 @@ impl<K: Party> FairPool<K> {
             if let Ok(permit) = granted.await {
                 return permit;
             }
-            // The pool never drops a request that waits; a new one is as good as it.
+            // The pool never drops a waiting request; if it did, a new request would replace it.
         }
     }
 
-    /// A permit at once, or a place in the queue.
+    /// A permit immediately, or a place in the queue.
     fn enter(&self, party: K, units: u64, urgency: Urgency) -> Result<FairPermit<K>, Waiting<K>> {
         let mut state = self.shared.lock();
         let units = state.clamped(units);
@@ -148,7 +147,7 @@ impl<K: Party> FairPool<K> {
         loop {
             let notified = self.shared.idle.notified();
             tokio::pin!(notified);
-            // Registered before the look, so that no notification is lost between the two.
+            // Registered before the check, so that no notification in between is lost.
             notified.as_mut().enable();
             if self.in_use() == 0 {
                 return;
@@ -170,7 +169,7 @@ impl<K: Party> fmt::Debug for FairPool<K> {
     }
 }
 
-/// A place in the queue, and the channel over which the permit comes.
+/// A place in the queue, and the channel through which the permit arrives.
 type Waiting<K> = (Place<K>, oneshot::Receiver<FairPermit<K>>);
 
 /// A place in the queue, given up when this is dropped.
@@ -184,7 +183,7 @@ impl<K: Party> Drop for Place<K> {
     fn drop(&mut self) {
         let mut state = self.shared.lock();
         if state.leave(self.party, self.ticket) {
-            // A smaller request behind it may fit now.
+            // A smaller request behind it may now fit.
             state.serve(&self.shared);
         }
     }

@@ -1,5 +1,5 @@
-//! Identifiers: a type prefix and 10 random alphanumeric characters, of which some kinds have the first three in common
-//! with others that are made about the same time.
+//! Identifiers: a type prefix and 10 random alphanumeric characters, of which, for some kinds, ids created at about the
+//! same time share the first three.
 
 mod run;
 
@@ -153,9 +153,9 @@ pub mod kind {
     }
 }
 
-/// The id of one resource of kind `K`: 10 bytes, copied freely.
+/// The id of one resource of kind `K`: 10 bytes, `Copy`.
 ///
-/// 62^10 = 8.4 × 10^17 values; a collision is refused by the primary key it would break.
+/// 62^10 = 8.4 × 10^17 values; a collision is refused by the primary key.
 pub struct Id<K> {
     chars: [u8; LENGTH],
     kind: PhantomData<fn() -> K>,
@@ -205,7 +205,7 @@ impl<K: Kind> Id<K> {
 
     /// The random part alone.
     pub fn suffix(&self) -> &str {
-        // Only ASCII letters and digits are ever put in.
+        // It only ever contains ASCII letters and digits.
         std::str::from_utf8(&self.chars).unwrap_or_default()
     }
 }
@@ -217,7 +217,7 @@ pub(crate) fn alphanumeric(entropy: &dyn Entropy, target: &mut [u8]) {
     while filled < target.len() {
         entropy.fill(&mut random);
         for byte in random {
-            // 248 is the largest multiple of 62 in a byte: what lies above would favour some.
+            // 248 is the largest multiple of 62 in a byte: larger values would favour some.
             let (true, Some(slot)) = (byte < 248, target.get_mut(filled)) else { continue };
             *slot = ALPHABET.get(usize::from(byte % 62)).copied().unwrap_or(b'0');
             filled += 1;
@@ -280,7 +280,7 @@ impl<K> Hash for Id<K> {
     }
 }
 impl<K: Kind> Serialize for Id<K> {
-    /// In one piece: serializers escape each piece of a formatted text by itself.
+    /// Written at once: serialisers escape each fragment of a formatted text separately.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut text = [0; 2 * LENGTH];
         let written = text.get_mut(..K::PREFIX.len() + LENGTH).and_then(|text| {

@@ -1,4 +1,4 @@
-//! Idempotency: repeating a request with the same key has no further effect and gets the same answer.
+//! Idempotency: repeating a request with the same key has no further effect and gets the same response.
 
 mod record;
 
@@ -69,13 +69,13 @@ pub enum Claimed {
     InProgress,
     /// The key was used for another request.
     Reused,
-    /// The same request was carried out; this is its answer.
+    /// The same request was carried out; this is its response.
     Replay(KeptAnswer, Audience),
-    /// The same request was carried out, but its answer has since been erased: see [`Subject`].
+    /// The same request was carried out, but its response has since been erased: see [`Subject`].
     Erased(Audience),
 }
 
-/// Who may be given a stored answer.
+/// Who may receive a stored response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Audience {
     /// What the caller who made the request could see.

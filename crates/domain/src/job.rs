@@ -15,8 +15,8 @@ pub struct NewJob {
     pub request_id: Option<Id<kind::Request>>,
 }
 
-/// The right to work on a job for a while, which heartbeats extend. A worker whose lease was taken over
-/// by another one can change nothing.
+/// The right to work on a job for a while, which heartbeats extend. A worker whose lease was taken over by another one
+/// cannot change anything.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
     /// The job that it is for.
@@ -34,7 +34,7 @@ pub struct ClaimedJob {
     pub lease: Lease,
     /// The source to process, in the state `processing`.
     pub source: Source,
-    /// Attempts before this one that met transient faults.
+    /// The number of earlier attempts that failed transiently.
     pub attempts: u32,
     /// When it was queued.
     pub queued_at: Timestamp,
@@ -49,11 +49,11 @@ pub struct FinishedJob {
     pub lease: Lease,
     /// The content of the source.
     pub extracted: Extracted,
-    /// The id of the event that tells about it.
+    /// The id of the event that reports it.
     pub event: Id<kind::Event>,
 }
 
-/// A queue with workers of its own, so that quick work never waits for slow work.
+/// A queue with separate workers, so that quick work never waits for slow work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Lane {
     /// Texts and question/answer pairs: milliseconds to a second.
@@ -101,7 +101,7 @@ pub struct Claimable {
 pub enum ClaimableAccounts {
     /// All accounts.
     All,
-    /// Those without a running job in the lane, because only reserved places are left.
+    /// Accounts without a running job in the lane, because only reserved places are left.
     Idle,
 }
 
@@ -120,9 +120,9 @@ impl ClaimableAccounts {
 /// Which running jobs are returned to the queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reclaim {
-    /// Those whose lease ran out: their worker is gone.
+    /// Jobs whose lease has expired, because their worker has stopped.
     Expired,
-    /// All of them: no other worker exists, because the only process of an embedded database starts.
+    /// All jobs: no other worker exists, because the only process of an embedded database is starting.
     All,
 }
 

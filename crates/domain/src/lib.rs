@@ -1,12 +1,11 @@
 //! Types, rules, ports and use cases of Cicerone.
 //!
-//! Everything that the service promises is decided here, and nothing here reads a clock, a file, a
-//! socket or the environment: time and randomness are arguments ([`Clock`], [`Entropy`]), storage,
-//! search and models are ports ([`ports`]). Adapters live in crates of their own and all point here.
+//! This crate contains all rules of the service. It does not read a clock, a file, a socket or the environment: time
+//! and randomness are arguments ([`Clock`], [`Entropy`]), storage, search and models are ports ([`ports`]). Adapters
+//! are in separate crates that depend on this one.
 //!
-//! Words: an *account* owns *agents*; an agent has *sources*; processing turns a source into
-//! *documents* and those into *passages*; a question finds *hits* among the passages; a reply rests
-//! on some of them, its *citations*.
+//! Words: an *account* owns *agents*; an agent has *sources*; processing turns a source into *documents* and those into
+//! *passages*; a question finds *hits* among the passages; a reply is based on some of them, its *citations*.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -48,25 +48,24 @@ pub const HEADING_CHARS: usize = 200;
 /// Longest reason for which a source failed, in characters; a longer one is cut at a word. Parts of it come from the
 /// document.
 pub const REASON_CHARS: usize = 500;
-/// Longest path of headings of a passage; outer headings are left out of a longer one.
+/// Longest path of headings of a passage; outer headings are omitted from a longer one.
 pub const HEADING_PATH_CHARS: usize = 400;
-/// Most text of one page or file, in bytes of UTF-8 (10 MiB): as much as the largest text file in UTF-8
-/// has. A compressed file, or one of an older encoding, can hold far more text than it has bytes.
+/// Most text of one page or file, in bytes of UTF-8 (10 MiB): as much as the largest text file in UTF-8 has. A
+/// compressed file, or one of an older encoding, can contain far more text than it has bytes.
 pub const DOCUMENT_TEXT_BYTES: usize = FILE_BYTES;
 /// Most passages of one document. Passages of a long text are larger instead of more.
 pub const DOCUMENT_PASSAGES: usize = 20_000;
-/// Most bytes that the headings of one document's passages take together (4 MiB). Passages beyond
-/// carry none.
+/// Most bytes that the headings of one document's passages take together (4 MiB). Further passages have none.
 pub const DOCUMENT_HEADING_BYTES: usize = 4 * 1_024 * 1_024;
 /// Most warnings that are kept of a document, each with two details of [`HEADING_CHARS`] at most.
 pub const DOCUMENT_WARNINGS: usize = 20;
 /// Most pages that the warnings of a document name together.
 pub const WARNING_PAGES: usize = 1_000;
-/// Most pages that a source names as not read whole.
+/// Most pages that a source lists as not read completely.
 pub const PARTIAL_PAGES: usize = 100;
-/// Most reasons for which a source says that it was not read whole.
+/// Most reasons that a source lists for not being read completely.
 pub const PARTIAL_REASONS: usize = 5;
-/// Most passages that an index is given at a time.
+/// Most passages that an index receives at a time.
 pub const FEED_PASSAGES: usize = 500;
 /// Most links of a page that are followed.
 pub const PAGE_LINKS: usize = 10_000;
@@ -80,8 +79,8 @@ pub const FILENAME_CHARS: usize = 255;
 pub const PAGE_SIZE_RANGE: (u32, u32) = (1, 100);
 /// Page size of a list request that gives none.
 pub const PAGE_SIZE_DEFAULT: u32 = 20;
-/// Largest answer with a list, in bytes of JSON (4 MiB): a page ends before the item that would
-/// exceed it. A single item that is larger comes alone. The store reads no more than this of texts.
+/// Largest answer with a list, in bytes of JSON (4 MiB): a page ends before the item that would exceed it. A single
+/// larger item is the only one on its page. The store reads no more than this of texts.
 pub const LIST_BYTES: usize = 4 * 1_024 * 1_024;
 /// Longest query string, in bytes as it is sent.
 pub const QUERY_BYTES: usize = 16 * 1_024;
@@ -109,7 +108,7 @@ pub const BODY_BYTES: usize = 8 * 1_024 * 1_024;
 pub const HISTORY_MESSAGES: usize = 40;
 /// Most bytes of the earlier messages that a client sends itself and that a reply takes into account (64 KiB).
 pub const HISTORY_BYTES: usize = 64 * 1_024;
-/// Most messages that a client sends itself. The interface that such clients are made for allows as many.
+/// Most messages that a client sends itself. OpenAI's API, for which such clients are made, allows as many.
 pub const CLIENT_MESSAGES: usize = 2_048;
 /// Most passages that a reply is based on.
 pub const REPLY_PASSAGES: usize = 8;
@@ -119,11 +118,11 @@ pub const CONVERSATION_SEARCH_CHARS: usize = 200;
 pub const CONVERSATION_SEARCH_WORDS: usize = 8;
 /// Longest text of a message that is shown around a word that was found.
 pub const MATCH_CHARS: usize = 200;
-/// Most conversations that one request for a search looks at.
+/// Most conversations that a search request examines.
 pub const SEARCHED_CONVERSATIONS: usize = 2_000;
-/// Most bytes of texts that one request for a search looks at (16 MiB), except for the rest of a batch.
+/// Most bytes of texts that a search request examines (16 MiB), except for the rest of a batch.
 pub const SEARCHED_BYTES: usize = 16 * 1_024 * 1_024;
-/// The time after which a request for a search ends with what it has found.
+/// The time after which a search request returns what it has found.
 pub const SEARCH_MILLIS: i64 = 2_000;
 /// Most conversations that are read at a time with their messages.
 pub const BATCH_CONVERSATIONS: u32 = 64;
@@ -139,7 +138,7 @@ pub const ACCOUNT_EXPORTS: u64 = 2;
 pub const RECEIPT_BYTES: usize = 4 * 1_024;
 /// Most words of the question in a receipt.
 pub const RECEIPT_TERMS: usize = 16;
-/// Longest word of the question in a receipt, in bytes; a longer one is left out.
+/// Longest word of the question in a receipt, in bytes; a longer one is omitted.
 pub const RECEIPT_TERM_BYTES: usize = 128;
 /// Longest comment of a rating.
 pub const RATING_COMMENT_CHARS: usize = 1_000;
@@ -149,7 +148,7 @@ pub const GAP_QUESTIONS: usize = 10_000;
 pub const GAP_GROUPED: usize = 500;
 /// Most gaps that a question is compared with: those with the latest questions.
 pub const GAP_COMPARED: usize = 2_000;
-/// Most questions by which a gap is known: its first ones.
+/// Most questions that represent a gap: its first ones.
 pub const GAP_MEMBERS: usize = 3;
 /// Most characters of a question that are compared.
 pub const GAP_COMPARED_CHARS: usize = 400;
@@ -157,9 +156,9 @@ pub const GAP_COMPARED_CHARS: usize = 400;
 pub const GAP_EXAMPLES: usize = 5;
 /// Longest text of such a question; a longer one is cut at a word.
 pub const GAP_EXAMPLE_CHARS: usize = 300;
-/// Most searches of a request that finds out which gaps are answered by now.
+/// The maximum number of searches of a request that determines which gaps can now be answered.
 pub const GAP_SEARCHES: usize = 100;
-/// How long such a request begins searches.
+/// How long such a request starts new searches.
 pub const GAP_SEARCH_MILLIS: i64 = 2_000;
 /// Longest answer with which a gap is closed.
 pub const GAP_ANSWER_CHARS: usize = TEXT_SOURCE_CHARS;
@@ -177,7 +176,7 @@ pub const CHECK_TEXT_CHARS: usize = 200;
 pub const CHECK_REPLY_CHARS: usize = 1_000;
 /// Runs of checks that are kept of an agent.
 pub const CHECK_RUNS: usize = 20;
-/// Checks of a run that are asked at once. Then it is another run's turn.
+/// Checks of a run that are asked in one turn. Then it is another run's turn.
 pub const CHECKS_AT_ONCE: usize = 4;
 /// Attempts at the same checks of a run after which the run fails.
 pub const CHECK_ATTEMPTS: u32 = 3;
@@ -185,16 +184,16 @@ pub const CHECK_ATTEMPTS: u32 = 3;
 pub const CHECK_LEASE_MILLIS: i64 = 30_000;
 /// How long a run waits after a source was trained, so that several sources trained together lead to one run.
 pub const CHECK_DELAY_MILLIS: i64 = 1_000;
-/// How long such a run waits at most for sources of the agent that are still to be processed (5 minutes).
+/// The longest time that such a run waits for sources of the agent that are still being processed (5 minutes).
 pub const CHECK_WAIT_MILLIS: i64 = 5 * 60 * 1_000;
 /// Most stored bytes of an agent's sources whose checks are compared for a guarded source (16 MiB). They are indexed in memory,
 /// which takes several times as much.
 pub const GUARD_BYTES: u64 = 16 * 1_024 * 1_024;
 /// Longest comparison of checks for a guarded source.
 pub const GUARD_SECONDS: u64 = 300;
-/// How long a comparison waits whose question found the server overloaded.
+/// How long a comparison waits if the server is overloaded.
 pub const GUARD_OVERLOADED_MILLIS: u64 = 1_000;
-/// How long a comparison waits after the first failure of a question; after the second one twice as long.
+/// How long a comparison waits after the first failure of a question; twice as long after the second.
 pub const GUARD_FAILED_MILLIS: u64 = 2_000;
 /// Most questions in the event of a run.
 pub const EVENT_QUESTIONS: usize = 20;
@@ -204,7 +203,7 @@ pub const EVENT_QUESTION_CHARS: usize = 200;
 pub const CITED_CHARS: usize = 300;
 /// Most bytes of a document's text that its public page shows (1 MiB).
 pub const PUBLIC_TEXT_BYTES: usize = 1_024 * 1_024;
-/// Longest question that a model rewrites another one into.
+/// Longest rewritten question.
 pub const REWRITTEN_CHARS: usize = 500;
 /// Most pages of a site that the preview of its crawl shows.
 pub const PREVIEW_PAGES: usize = 20;
@@ -220,7 +219,7 @@ pub const ROOT_KEY_CHARS: usize = 32;
 pub const JOB_CRASHES: u32 = 3;
 /// Crashes of a job's worker after which its source fails, even if there was progress between them.
 pub const JOB_CRASHES_IN_ALL: u32 = 100;
-/// Attempts at a job that meets transient faults, after which its source fails.
+/// Attempts at a job with transient failures, after which its source fails.
 pub const JOB_ATTEMPTS: u32 = 5;
 /// Small jobs of one agent that are carried out together…
 pub const JOBS_TOGETHER: usize = 16;
@@ -230,8 +229,7 @@ pub const SMALL_SOURCE_BYTES: i64 = 16 * 1_024;
 pub const JOB_LEASE_MILLIS: i64 = 30_000;
 /// Longest account or API key name.
 pub const KEY_NAME_CHARS: usize = 100;
-/// Most API keys of an account, expired ones included. Expired keys are removed when a new key needs
-/// their place.
+/// Most API keys of an account, including expired ones. Expired keys are removed to make room for a new one.
 pub const ACCOUNT_KEYS: usize = 1_000;
 /// Most agents that a key can be restricted to.
 pub const KEY_AGENTS: usize = 100;
@@ -245,7 +243,7 @@ pub const DESCRIPTION_CHARS: usize = 500;
 pub const LIVE_SECRETS: usize = 10;
 /// How long a secret signs after it was replaced.
 pub const RETIRED_SECRET_MILLIS: i64 = DAY_MILLIS;
-/// How long an endpoint must have failed to be disabled.
+/// How long an endpoint must have failed before it is disabled.
 pub const ENDPOINT_FAILING_MILLIS: i64 = 5 * DAY_MILLIS;
 /// How many attempts must have failed in that time.
 pub const ENDPOINT_FAILURES: u64 = 10;
@@ -258,19 +256,20 @@ pub const DELIVERY_LIFE_MILLIS: i64 = 7 * DAY_MILLIS;
 /// How long the usage of a day can be read: thirteen months, so that every month can be compared with
 /// the same month of the year before.
 pub const USAGE_LIFE_DAYS: i64 = 400;
-/// Life of the lease of an attempt at a delivery. An attempt takes a fourth of it at most.
+/// Life of the lease of an attempt at a delivery. An attempt takes at most a quarter of it.
 pub const DELIVERY_LEASE_MILLIS: i64 = 60_000;
-/// Most numbers of a vector.
+/// Most dimensions of a vector.
 pub const VECTOR_DIMENSIONS: usize = 4_096;
-/// Most bytes of text that an embedding model is given at once (256 KiB), unless one passage alone is larger.
+/// Most bytes of text that an embedding model receives at once (256 KiB), unless a single passage is larger.
 pub const EMBEDDED_BYTES: usize = 256 * 1_024;
-/// A passage that an embedding model fails at is not shortened below so many characters.
+/// The shortest length in characters to which a passage is cut if the embedding model fails on it.
 pub const EMBEDDED_FEWEST_CHARS: usize = 200;
-/// A passage that is sent to an embedding model alone is tried at least so often before it is left without a vector.
+/// How often a passage that is sent alone to an embedding model is tried, at least, before it is left without a vector.
 pub const EMBEDDING_TRIES: u32 = 3;
-/// How often batches of all sources are halved at most while an embedding model refuses requests for their number or size.
+/// How often the batches of all sources are halved, at most, if an embedding model refuses requests because of their
+/// number or size.
 pub const EMBEDDING_REDUCTIONS: u32 = 6;
-/// A source whose texts an embedding model fails at waits for so many times the duration of the request.
+/// After a failed embedding request, its source waits for this multiple of the request's duration.
 pub const EMBEDDING_FAILURE_FACTOR: u32 = 10;
 /// The longest such wait: ten minutes.
 pub const EMBEDDING_FAILURE_WAIT_MILLIS: u64 = 10 * 60 * 1_000;
@@ -285,9 +284,9 @@ pub const LISTED_MODELS: usize = 1_000;
 pub const MCP_VALUES: usize = 4_096;
 /// Longest text of a result of the MCP tool `search`; a longer passage is cut at a word.
 pub const MCP_RESULT_CHARS: usize = 1_000;
-/// Longest text of a document from the MCP tool `fetch`; the rest of a longer one is left out.
+/// Longest text of a document from the MCP tool `fetch`; the rest of a longer one is omitted.
 pub const MCP_DOCUMENT_CHARS: usize = 200_000;
-/// By default, all keys of an account together may send so many times the requests per minute of one key.
+/// By default, all keys of an account together may send this many times the requests per minute of one key.
 pub const ACCOUNT_RATE_FACTOR: u32 = 10;
 /// Most widgets of an agent.
 pub const AGENT_WIDGETS: usize = 20;
@@ -311,13 +310,13 @@ pub const WIDGET_STARTER_CHARS: usize = 100;
 pub const WIDGET_LANGUAGE_CHARS: usize = 35;
 /// Longest text that replaces one of a widget's own.
 pub const WIDGET_TEXT_CHARS: usize = 300;
-/// Most messages that a widget can be allowed on a day.
+/// Largest daily limit of messages of a widget.
 pub const WIDGET_DAY_MESSAGES: u64 = 1_000_000;
-/// Most messages that a visitor of a widget in an hour, and an address in a minute, can be allowed.
+/// Largest limit of messages of a visitor per hour, and of an address per minute.
 pub const WIDGET_RATE: u64 = 10_000;
-/// Most replies in progress that a widget can be allowed.
+/// Largest limit of replies in progress of a widget.
 pub const WIDGET_REPLIES: u64 = 1_000;
-/// Longest time that the old token of a widget can be kept: a week.
+/// Longest time that the old token of a widget can stay valid: a week.
 pub const WIDGET_TOKEN_KEPT_SECONDS: i64 = 7 * 24 * 60 * 60;
 /// How long the numbers of a widget's messages on a day are kept.
 pub const WIDGET_LIFE_DAYS: i64 = 7;
@@ -327,7 +326,7 @@ pub const VISITOR_TITLE_CHARS: usize = 80;
 pub const VISITOR_BODY_BYTES: usize = 32 * 1_024;
 /// Most conversations in a visitor's list.
 pub const VISITOR_CONVERSATIONS: usize = 20;
-/// Most messages of a conversation that its visitor is shown.
+/// Most messages of a conversation that are shown to its visitor.
 pub const VISITOR_MESSAGES: usize = 100;
 /// Most bytes of the texts and citations of these messages together (256 KiB).
 pub const VISITOR_MESSAGES_BYTES: usize = 256 * 1_024;
@@ -341,7 +340,7 @@ pub const IDENTITY_NAME_CHARS: usize = 100;
 pub const IDENTITY_EMAIL_CHARS: usize = 254;
 /// How far ahead a signed identity may expire: a day.
 pub const IDENTITY_LIFE_SECONDS: u32 = 24 * 60 * 60;
-/// By how much the clocks of the server and of the site that signs may differ.
+/// The maximum difference between the clocks of the server and of the signing site.
 pub const IDENTITY_LEEWAY_SECONDS: u32 = 60;
 /// Longest message with which a visitor asks for a person.
 pub const HANDOFF_MESSAGE_CHARS: usize = 1_000;

@@ -1,4 +1,4 @@
-//! What a file of declared objects manages: which object of it an agent, source, webhook endpoint or API key is.
+//! The identity of an object that a declaration file manages: an agent, source, widget, webhook endpoint or API key.
 
 use serde::Serialize;
 
@@ -6,11 +6,11 @@ use crate::error::{Error, FieldError};
 use crate::limits;
 use crate::text::{Text, TextRule};
 
-/// The identity of a managed object: the key of an entry in a set, and the content that the entry had when the object
-/// was made from it.
+/// The identity of a managed object: the key of an entry in a set, and the hash of the entry's content when the object
+/// was created from it.
 ///
-/// No two agents, webhook endpoints or keys of an account have the same set and key. Sources have an identity within their
-/// agent and may differ in the hash alone, so that a new version can be trained beside the old one.
+/// No two agents, webhook endpoints or keys of an account have the same set and key. Sources have an identity within
+/// their agent and may differ in the hash alone, so that a new version can be trained while the old one exists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Managed {
     /// The set.

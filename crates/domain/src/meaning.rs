@@ -1,4 +1,4 @@
-//! Vectors of texts: texts of similar meaning lie close together in the space of an embedding model.
+//! Vectors of texts: texts with similar meaning are close together in the space of an embedding model.
 
 mod batch;
 
@@ -9,21 +9,21 @@ use crate::ports::{WorkListener, WorkSignal};
 
 pub use batch::{Batch, reduced, wait_after_failure};
 
-/// A text's place in a space: numbers that are finite and of length 1 together.
+/// A text's position in a space: finite numbers that form a vector of length 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Vector(Arc<[f32]>);
 
-/// Numbers that are no vector.
+/// Numbers that do not form a vector.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoVector {
     /// None, or more than [`VECTOR_DIMENSIONS`](limits::VECTOR_DIMENSIONS).
     #[error("it has {0} dimensions; at most {most} are allowed, and at least 1", most = limits::VECTOR_DIMENSIONS)]
     Dimensions(usize),
-    /// A number that is infinite or none.
+    /// A number that is infinite or NaN.
     #[error("number {0} of it is not finite")]
     NotFinite(usize),
     /// All numbers are 0, or too small or large to be scaled.
-    #[error("it has no direction")]
+    #[error("it cannot be scaled to length 1")]
     NoDirection,
 }
 
@@ -32,7 +32,7 @@ impl Vector {
     ///
     /// # Errors
     ///
-    /// What is wrong with numbers that have no direction.
+    /// Returns an error for numbers without a direction.
     pub fn new(mut numbers: Vec<f32>) -> Result<Self, NoVector> {
         if numbers.is_empty() || numbers.len() > limits::VECTOR_DIMENSIONS {
             return Err(NoVector::Dimensions(numbers.len()));
@@ -56,12 +56,12 @@ impl Vector {
         &self.0
     }
 
-    /// How many numbers it has.
+    /// The number of dimensions.
     pub fn dimension(&self) -> usize {
         self.0.len()
     }
 
-    /// How close two vectors are: the cosine of their angle. 0 if they are of different dimensions.
+    /// The similarity of two vectors: the cosine of their angle. 0 if their dimensions differ.
     pub fn cosine(&self, other: &Self) -> f32 {
         if self.dimension() != other.dimension() {
             return 0.0;
@@ -88,22 +88,22 @@ impl Vector {
     }
 }
 
-/// What a model makes of texts, as long as it stays the same model.
+/// The space of a model's vectors, as long as the model does not change.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Space {
-    /// Its number, by which vectors say that they belong to it.
+    /// Its number, which its vectors are stored with.
     pub id: i64,
     /// The name of the model.
     pub model: String,
     /// The settings that its vectors depend on: see [`Embedder::settings`](crate::ports::Embedder::settings).
     pub settings: String,
-    /// The numbers of a vector.
+    /// The number of dimensions.
     pub dimension: usize,
-    /// The vector of [`PROBE`], by which a model is recognised that changed under its name.
+    /// The vector of [`PROBE`], which reveals that a model with the same name has changed.
     pub probe: Vector,
-    /// The least cosine of a passage that answers a question in other words.
+    /// The lowest cosine of a passage that answers a question in other words.
     pub floor: f32,
-    /// How far the floor lies above what chance reaches.
+    /// How far the floor is above the cosines that chance reaches.
     pub margin: f32,
 }
 
@@ -113,21 +113,21 @@ const ODDS_AT_FLOOR: f32 = -1.02;
 /// By how much these odds rise for each margin above the floor. What chance reaches is then at the floor `eager`, and
 /// one margin above the floor at `cautious`.
 const ODDS_OF_MARGIN: f32 = 1.1;
-/// The least margin that is reckoned with, for models that tell little apart.
+/// The minimum margin, for models that distinguish little.
 const LEAST_MARGIN: f32 = 0.02;
 
-/// A text by whose vector a model is recognised.
+/// A text whose vector identifies a model.
 pub const PROBE: &str = "The museum opens at nine in the morning, and on Mondays it is closed.";
-/// The least cosine of two vectors of [`PROBE`] by the same model. Servers round differently.
+/// The lowest cosine of two vectors of [`PROBE`] from the same model. Servers round differently.
 const SAME: f32 = 0.98;
 
 impl Space {
-    /// Whether a model whose vector of [`PROBE`] is `probe` makes vectors of this space.
+    /// Whether a model whose vector of [`PROBE`] is `probe` produces vectors in this space.
     pub fn holds(&self, probe: &Vector) -> bool {
         self.dimension == probe.dimension() && self.probe.cosine(probe) >= SAME
     }
 
-    /// How sure it is that a passage with this cosine answers a question, from 0 to 1, on the scale of the search by
+    /// How certain it is that a passage with this cosine answers a question, from 0 to 1, on the scale of the search by
     /// words.
     pub fn confidence(&self, cosine: f32) -> f32 {
         let margins = (cosine - self.floor) / self.margin.max(LEAST_MARGIN);
@@ -135,8 +135,8 @@ impl Space {
     }
 }
 
-/// Questions and statements in pairs, most of them in different words. The cosines of those that do not
-/// belong together tell how high chance reaches in a space.
+/// Questions and statements in pairs, most of them in different words. The cosines of those that do not belong together
+/// show how high chance reaches in a space.
 pub const PAIRS: [(&str, &str); 16] = [
     ("When can I visit?", "Our doors are open from nine to five on weekdays."),
     (
@@ -165,11 +165,10 @@ pub const PAIRS: [(&str, &str); 16] = [
     ),
 ];
 
-/// How far above chance the floor lies, as a share of the way to the middle of the pairs that belong
-/// together.
+/// How far above chance the floor is, as a fraction of the distance to the median of the pairs that belong together.
 const MARGIN: f32 = 0.25;
 
-/// The floor of a space and its margin, from the vectors of [`PAIRS`]: above what 99 of 100 pairs have that do not
+/// The floor of a space and its margin, from the vectors of [`PAIRS`]: above the cosines of 99 of 100 pairs that do not
 /// belong together.
 pub fn calibrate(questions: &[Vector], statements: &[Vector]) -> (f32, f32) {
     let mut chance = Vec::new();
@@ -189,13 +188,13 @@ pub fn calibrate(questions: &[Vector], statements: &[Vector]) -> (f32, f32) {
     let (high, middle) = (at(&chance, 0.99), at(&related, 0.5));
     let margin = MARGIN * (middle - high).max(0.0);
     if margin == 0.0 {
-        // The model does not tell what belongs together, so that nothing is answered by its cosines alone.
+        // The model cannot distinguish what belongs together, so nothing is answered by its cosines alone.
         return (1.0, margin);
     }
     ((high + margin).clamp(0.0, 1.0), margin)
 }
 
-/// The space that is in use, as far as it is known yet. Clones share it.
+/// The space in use, once it is known. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct CurrentSpace {
     space: Arc<RwLock<Option<Arc<Space>>>>,
@@ -203,7 +202,7 @@ pub struct CurrentSpace {
 }
 
 impl CurrentSpace {
-    /// The space; `None` until the model was asked for the first time.
+    /// The space; `None` until the first response of the model.
     pub fn get(&self) -> Option<Arc<Space>> {
         // One word is replaced under the lock, so that it is valid after any panic.
         self.space.read().unwrap_or_else(PoisonError::into_inner).clone()
@@ -214,7 +213,7 @@ impl CurrentSpace {
         *self.space.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(space));
     }
 
-    /// Reports a vector that does not belong to it: the model is to be looked at again.
+    /// Reports a vector that does not belong to it, so that the model is checked again.
     pub fn doubt(&self) {
         self.doubts.notify();
     }
@@ -293,7 +292,7 @@ mod tests {
         let related = questions[0].cosine(&statements[0]);
         assert!(chance < floor && floor < related, "{chance} {floor} {related}");
         assert!((floor - margin - chance).abs() < 1e-6, "{floor} {margin}");
-        // A model that finds nothing related passes on nothing by chance.
+        // A model that relates nothing must not produce matches by chance.
         let swapped = [statements[1].clone(), statements[0].clone()];
         assert_eq!(calibrate(&questions, &swapped), (1.0, 0.0));
     }

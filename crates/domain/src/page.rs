@@ -6,7 +6,7 @@ use crate::error::{Error, FieldError};
 use crate::limits;
 use crate::timestamp::Timestamp;
 
-/// A position in a list: the item that the page before ended with.
+/// A position in a list: the last item of the previous page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Position {
     /// In a list ordered newest first: the creation time and the id of the last item seen.
@@ -16,20 +16,20 @@ pub enum Position {
         /// The id of the last item, prefix included.
         id: String,
     },
-    /// In a list with an order of its own: the number of the last item seen.
+    /// In a list with a different order: the number of the last item seen.
     Numbered(i64),
 }
 
 /// Which page of a list to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageRequest {
-    /// Most items to give, 1 to 100.
+    /// The maximum number of items, 1 to 100.
     pub size: u32,
     /// The position after which the page begins; `None` for the first page.
     pub after: Option<Position>,
 }
 
-/// What an item of a list takes in an answer besides its texts, in bytes.
+/// The size of a list item in a response without its texts, in bytes.
 const ITEM_BYTES: usize = 80;
 
 /// How many items of a list a page shows.
@@ -49,7 +49,7 @@ impl PageRequest {
     ///
     /// # Errors
     ///
-    /// What must hold of the parameter `page_size`.
+    /// The requirement for the parameter `page_size`.
     pub fn parse_size(text: &str) -> Result<u32, FieldError> {
         let (low, high) = limits::PAGE_SIZE_RANGE;
         let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -58,7 +58,7 @@ impl PageRequest {
         })
     }
 
-    /// Items to look at for a page: one more than it shows, to know whether another page follows.
+    /// The number of items to read for a page: one more than it shows, to know whether another page follows.
     pub fn lookahead(&self) -> i64 {
         i64::from(self.size) + 1
     }
@@ -94,7 +94,7 @@ impl PageRequest {
         }
     }
 
-    /// The position in a list with an order of its own: the number of the last item seen.
+    /// The position in a list with a different order: the number of the last item seen.
     ///
     /// # Errors
     ///
@@ -108,7 +108,7 @@ impl PageRequest {
     }
 }
 
-/// The refusal of a position that another list gave.
+/// The refusal of a position from another list.
 fn foreign() -> Error {
     Error::invalid("cursor", "must be a `next_cursor` of this list")
 }
@@ -122,15 +122,15 @@ pub struct Page<T> {
     pub next: Option<Position>,
 }
 
-/// What lists consist of.
+/// An item of a list.
 pub trait Listed {
     /// The position after which a page that ends with this item is continued.
     fn position(&self) -> Position;
 }
 
 impl<T: Listed> Page<T> {
-    /// Makes a page of `size` items from up to `size + 1` that were read, so that the last page is
-    /// known without counting.
+    /// Creates a page of `size` items from up to `size + 1` that were read, which shows without counting whether it is
+    /// the last.
     pub fn from_lookahead(mut items: Vec<T>, size: u32) -> Self {
         let size = usize::try_from(size).unwrap_or(usize::MAX);
         let more = items.len() > size;
@@ -138,7 +138,7 @@ impl<T: Listed> Page<T> {
         Self::of(items, more)
     }
 
-    /// A page of these items; `more` says whether others follow.
+    /// A page of these items; `more` is whether others follow.
     pub fn of(items: Vec<T>, more: bool) -> Self {
         let next = if more { items.last().map(Listed::position) } else { None };
         Self { items, next }

@@ -1,15 +1,14 @@
-//! Ports: the traits through which the use cases reach adapters, in the words of the domain.
+//! Ports: the traits through which the use cases reach adapters, in terms of the domain.
 //!
 //! Each port is small and object-safe. One method of a store is one transaction. Every lookup of
 //! something that an account owns takes the [`Scope`](crate::Scope) first, and does not find
 //! anything outside of it.
 //!
-//! Every method of a store returns [`Error::Unavailable`](crate::Error::Unavailable) if the database or
-//! object store cannot be reached, is busy beyond its timeout or is full, and
-//! [`Error::Internal`](crate::Error::Internal) if what it holds cannot be understood; in both cases
-//! nothing was changed. A method that takes a completion returns
-//! [`Error::ClaimLost`](crate::Error::ClaimLost), and changes nothing, if the claim is no longer held.
-//! Other errors are documented with the method.
+//! Every method of a store returns [`Error::Unavailable`](crate::Error::Unavailable) if the database or object store
+//! cannot be reached, is busy beyond its timeout or is full, and [`Error::Internal`](crate::Error::Internal) if its
+//! content is not valid; in both cases nothing was changed. A method that takes a completion returns
+//! [`Error::ClaimLost`](crate::Error::ClaimLost), and changes nothing, if the claim is no longer held. Other errors are
+//! documented with the method.
 
 mod checks;
 mod conversations;

@@ -1,4 +1,4 @@
-//! The address at which everybody reaches a server.
+//! The public address of a server.
 
 use url::Url;
 
@@ -14,8 +14,7 @@ impl PublicUrl {
     /// Checks the text of an address. A final slash is dropped.
     ///
     /// # Errors
-    ///
-    /// What must hold of it.
+    /// Returns the requirement if it is not valid.
     pub fn parse(text: &str) -> Result<Self, String> {
         check_length(text, limits::PUBLIC_URL_CHARS)?;
         let malformed = || "must be an absolute http or https address".to_owned();

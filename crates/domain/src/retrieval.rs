@@ -1,4 +1,4 @@
-//! Questions put to an agent's passages, and what is found.
+//! Searches in an agent's passages, and their results.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub struct Query {
     /// The latest messages before it, newest first, to interpret a follow-up such as "and how much
     /// is it?". They weigh less than the question.
     pub context: Vec<String>,
-    /// How sure the search must be for hits to be relevant.
+    /// How certain the search must be for hits to be relevant.
     pub floor: AnswerFloor,
 }
 
@@ -47,7 +47,7 @@ impl SearchLimit {
     ///
     /// # Errors
     ///
-    /// What must hold, if the number is out of range.
+    /// Returns the requirement if the number is out of range.
     pub fn parse(value: i64) -> Result<Self, FieldError> {
         let (low, high) = limits::SEARCH_LIMIT_RANGE;
         let number = u32::try_from(value).ok().filter(|number| (low..=high).contains(number));
@@ -99,10 +99,10 @@ pub struct Hit {
     pub is_relevant: bool,
 }
 
-/// A word of the question as it is compared: analysed, with its rarity.
+/// A word of the question in the form that is compared: analysed, with its rarity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryTerm {
-    /// The analysed form, as the language analysis gives it.
+    /// The form that the language analysis produces.
     pub text: String,
     /// How well it distinguishes passages: its inverse document frequency, lower for context.
     pub weight: f32,
@@ -112,18 +112,18 @@ pub struct QueryTerm {
     pub word: usize,
 }
 
-/// What a search gave.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Found {
     /// The hits, best first.
     pub hits: Vec<Hit>,
     /// The question's words. Shared with caches.
     pub terms: Arc<[QueryTerm]>,
-    /// How sure it is that the hits answer the question, from 0 to 1. Below the floor no hit is relevant.
+    /// How certain it is that the hits answer the question, from 0 to 1. Below the floor no hit is relevant.
     pub confidence: f32,
-    /// The least confidence with which the question is answered.
+    /// The lowest confidence at which the question is answered.
     pub floor: f32,
-    /// A place for the reply that a model on this machine makes from exactly these hits.
+    /// A place to cache the reply that a model on this machine generates from exactly these hits.
     pub reply: ReplyMemo,
 }
 

@@ -34,11 +34,11 @@ pub struct Source {
     pub content: SourceContent,
     /// The state of its processing.
     pub state: SourceState,
-    /// How far a running crawl is.
+    /// The progress of a running crawl.
     pub progress: Option<Progress>,
     /// Whether a crawl replaces the content only if no check of the agent is lost. Only websites can be guarded.
     pub guarded: bool,
-    /// Which entry of a file of declared objects it is.
+    /// The entry of a declaration file that manages it.
     pub managed: Option<Managed>,
     /// When it was added.
     pub created_at: Timestamp,
@@ -87,7 +87,7 @@ impl SourceType {
 }
 
 impl Source {
-    /// Starts a refresh. Until it succeeds, the content of the last crawl answers.
+    /// Starts a refresh. Until it succeeds, questions are answered from the content of the last crawl.
     ///
     /// # Errors
     ///
@@ -102,8 +102,8 @@ impl Source {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidOperation`] if the source does not hold pairs; [`Error::Validation`] if it would hold too many;
-    /// [`Error::Busy`] while it is being processed.
+    /// [`Error::InvalidOperation`] if the source does not contain pairs; [`Error::Validation`] if it would contain too
+    /// many; [`Error::Busy`] while it is being processed.
     pub fn add_pairs(self, pairs: &[QaPair]) -> Result<Self, Error> {
         let SourceContent::Qa(before) = &self.content else {
             return Err(Error::InvalidOperation(format!(
@@ -146,19 +146,20 @@ impl Source {
         self.check_is_website("listed by page")
     }
 
-    /// A worker takes the source up. What answered before keeps answering.
+    /// A worker starts processing. Questions are still answered from the previous content.
     #[must_use]
     pub fn begin_work(self) -> Self {
         Self { state: self.state.begin_work(), ..self }
     }
 
-    /// Processing succeeded: `trained` answers from now on.
+    /// Processing succeeded: from now on, questions are answered from `trained`.
     #[must_use]
     pub fn train(self, trained: Trained) -> Self {
         Self { state: SourceState::Trained(trained), progress: None, ..self }
     }
 
-    /// Processing failed, for a reason that a person can act on. What answered before keeps answering.
+    /// Processing failed, for a reason that a person can act on. Questions are still answered from the previous
+    /// content.
     #[must_use]
     pub fn fail(self, message: String) -> Self {
         Self { state: self.state.fail(message), progress: None, ..self }
@@ -200,7 +201,7 @@ pub struct Trained {
     pub title: Option<String>,
     /// The agent's generation that this content came with: its version in every index.
     pub version: u64,
-    /// What of the source was not read; `None` if it was read whole.
+    /// What is missing of the source; `None` if it was read completely.
     pub partial: Option<PartialReading>,
 }
 
@@ -209,7 +210,7 @@ pub struct Trained {
 pub enum SourceState {
     /// Waiting for a worker; never trained before.
     Pending,
-    /// A job is under way, or waits to be retried. A refresh keeps the previous content.
+    /// A job is running, or waits to be retried. A refresh keeps the previous content.
     Processing {
         /// The previous content, from which questions are answered until the job ends.
         last: Option<Trained>,
@@ -320,7 +321,7 @@ impl SourceState {
     }
 }
 
-/// How far a crawl is.
+/// The progress of a crawl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Progress {
     /// Pages done.
@@ -359,7 +360,7 @@ pub enum CrawledPageStatus {
     Indexed,
     /// It had not changed since the last crawl; its text is searchable.
     Unchanged,
-    /// It was left out; see [`CrawledPage::reason`].
+    /// It was skipped; see [`CrawledPage::reason`].
     Skipped,
     /// It could not be fetched or read.
     Failed,

@@ -1,9 +1,9 @@
-//! What became of an agent's messages, by day.
+//! The outcome of an agent's messages, by day.
 
 use crate::error::Error;
 use crate::usage::Day;
 
-/// The longest latencies, in milliseconds, that each bucket but the last counts.
+/// The upper bounds of all buckets except the last, in milliseconds.
 pub const LATENCY_BOUNDS_MS: [u64; 9] = [50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000];
 /// The number of buckets.
 pub const LATENCY_BUCKETS: usize = LATENCY_BOUNDS_MS.len() + 1;
@@ -18,13 +18,13 @@ pub fn latency_bucket(millis: u64) -> usize {
 pub struct DayStatistics {
     /// The day.
     pub day: Day,
-    /// Messages that were answered, also those that were not stored.
+    /// Messages that were answered, including those that were not stored.
     pub messages: u64,
     /// Conversations that began.
     pub conversations: u64,
     /// Stored replies that cite a source.
     pub answered: u64,
-    /// Stored replies that cite none.
+    /// Stored replies that cite no source.
     pub unanswered: u64,
     /// Replies of this day that are rated up.
     pub rated_up: u64,
@@ -53,9 +53,9 @@ impl Latencies {
         self.total_ms.checked_div(self.count())
     }
 
-    /// The latency in milliseconds that `percent` of the replies did not exceed, interpolated within its bucket; `None`
-    /// without replies. In the last bucket it is the lower bound. It never contradicts the sum: the replies from that one on took
-    /// at least as long each.
+    /// The percentile of the latency in milliseconds, interpolated within its bucket; `None` without replies. In the
+    /// last bucket it is the lower bound. It never contradicts the sum: all replies from that one onwards took at least
+    /// as long.
     pub fn percentile_ms(&self, percent: u64) -> Option<u64> {
         let count = self.count();
         if count == 0 {
@@ -91,7 +91,7 @@ impl DayRange {
     ///
     /// # Errors
     ///
-    /// Returns an error for the one that is no day.
+    /// Returns an error for the one that is not a day.
     pub fn parse(from: Option<&str>, to: Option<&str>) -> Result<Self, Error> {
         Ok(Self {
             from: from.map(|text| Day::parse("from", text)).transpose()?,

@@ -1,4 +1,4 @@
-//! Texts that were checked, as types that prove it.
+//! Validated texts, as types that prove it.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -20,7 +20,7 @@ pub trait TextRule {
     fn check(text: &str) -> Result<(), String>;
 }
 
-/// A text that meets the rule `R`. Only [`Text::parse`] makes one from what a caller sends.
+/// A text that meets the rule `R`. Only [`Text::parse`] creates one from a caller's input.
 ///
 /// Clones share the text.
 pub struct Text<R> {
@@ -76,7 +76,7 @@ pub fn check_not_blank(text: &str) -> Result<(), String> {
     if text.trim().is_empty() { Err("must not be empty".to_owned()) } else { Ok(()) }
 }
 
-/// Checks that `text` holds at most `limit` characters and no NUL, which no database text can hold.
+/// Checks that `text` has at most `limit` characters and no NUL, which database texts cannot contain.
 ///
 /// # Errors
 ///

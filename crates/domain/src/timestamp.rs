@@ -20,7 +20,7 @@ pub struct Timestamp(i64);
 pub struct ParseTimestampError;
 
 impl Timestamp {
-    /// The moment that many milliseconds after 1970-01-01T00:00:00Z.
+    /// The moment `millis` milliseconds after 1970-01-01T00:00:00Z.
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis)
     }
@@ -30,12 +30,12 @@ impl Timestamp {
         self.0
     }
 
-    /// The moment that much later.
+    /// The moment later by the duration.
     pub fn after(self, duration: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// The moment that many milliseconds later, or earlier if the number is negative.
+    /// The moment this many milliseconds later, or earlier if the number is negative.
     pub const fn plus_millis(self, millis: i64) -> Self {
         Self(self.0.saturating_add(millis))
     }

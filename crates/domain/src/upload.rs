@@ -146,7 +146,7 @@ impl UploadType {
         }
     }
 
-    /// The type of a picture, by the bytes that it begins with. `None` if it is none, or one that no server reads.
+    /// The type of a picture, by its first bytes; `None` if it is not a picture or its type is not supported.
     pub fn of_picture(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(Self::Png),
@@ -167,8 +167,8 @@ impl UploadType {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ObjectKey(pub String);
 
-/// Whether a file exists for a caller that sees `scope`; `users` are the agents whose sources use it.
-/// One that others' agents alone use does not exist for a caller that is restricted to agents.
+/// Whether a file exists for a caller that sees `scope`; `users` are the agents whose sources use it. A file that only
+/// other agents use does not exist for a caller that is restricted to agents.
 pub fn is_visible(users: &[Id<kind::Agent>], scope: &Scope) -> bool {
     users.is_empty() || users.iter().any(|agent| scope.sees(*agent))
 }

@@ -1,4 +1,4 @@
-//! What accounts use in a month and store, and the quotas for it.
+//! The monthly usage and storage of accounts, and their quotas.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ impl Day {
         Self(moment.as_millis().div_euclid(DAY_MILLIS))
     }
 
-    /// The day so many days after 1970-01-01.
+    /// The day that is `days` days after 1970-01-01.
     pub const fn from_number(number: i64) -> Self {
         Self(number)
     }
@@ -58,7 +58,7 @@ impl Day {
         Ok(Self::of_date(date))
     }
 
-    /// The first day of the month that a moment lies in, and of the next.
+    /// The first day of the month of a moment, and of the next month.
     pub fn month_of(moment: Timestamp) -> (Self, Self) {
         let date = OffsetDateTime::from_unix_timestamp(moment.as_millis().div_euclid(1_000))
             .map_or(Date::MIN, OffsetDateTime::date);
@@ -145,12 +145,12 @@ impl Quota {
     }
 }
 
-/// Checks that an account that keeps `kept` bytes of sources and files may keep `more`. There is no
-/// `limit` if it may keep any number.
+/// Checks that an account that stores `kept` bytes of sources and files may store `more`. `limit` is `None` if there is
+/// no limit.
 ///
 /// # Errors
 ///
-/// [`Error::BytesExceeded`] if it would keep more than it may.
+/// [`Error::BytesExceeded`] if it would exceed its limit.
 pub fn check_bytes(limit: Option<u64>, kept: u64, more: u64) -> Result<(), Error> {
     match limit {
         Some(limit) if kept.saturating_add(more) > limit => Err(Error::BytesExceeded { limit }),
@@ -158,8 +158,8 @@ pub fn check_bytes(limit: Option<u64>, kept: u64, more: u64) -> Result<(), Error
     }
 }
 
-/// Checks that an account may have another message answered. `used` is what it used of this month, and
-/// `in_progress` is how many messages are being answered; a quota of `None` is any number.
+/// Checks that an account may have another message answered. `used` is what it used of this month, and `in_progress` is
+/// how many messages are being answered; a quota of `None` is no limit.
 ///
 /// # Errors
 ///
@@ -181,7 +181,7 @@ pub fn check_month(
     }
 }
 
-/// What an account may use in a month, and keep.
+/// The monthly and storage quotas of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct AccountQuotas {
     /// Messages that are answered.
@@ -192,7 +192,7 @@ pub struct AccountQuotas {
     pub bytes: Quota,
 }
 
-/// What an account without quotas of its own may use in a month, and keep; `None` for any number.
+/// The monthly and storage quotas of an account without its own quotas; `None` for no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DefaultQuotas {
     /// Messages that are answered.
@@ -214,10 +214,10 @@ pub struct Standing {
     pub kept_bytes: u64,
 }
 
-/// How much of something an account may use or keep, and how much it does.
+/// A quota and its current usage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allowance {
-    /// `None` for any number.
+    /// `None` for no limit.
     pub limit: Option<u64>,
     /// Used in this month, or kept now.
     pub used: u64,

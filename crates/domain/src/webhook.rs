@@ -36,7 +36,7 @@ pub enum EventName {
     HandoffRequested,
     /// A reply was rated, or its rating changed.
     MessageRated,
-    /// A visitor of a widget left an address.
+    /// A visitor of a widget left contact details.
     LeadCaptured,
     /// A test of an endpoint was requested.
     Ping,
@@ -80,7 +80,7 @@ pub enum PayloadStyle {
     /// Everything.
     #[default]
     Full,
-    /// Everything but `data.content`, and what people wrote.
+    /// Everything except `data.content` and what people wrote.
     Thin,
 }
 
@@ -107,11 +107,11 @@ impl PayloadStyle {
 pub struct WebhookEndpoint {
     /// `whep_` and 10 characters.
     pub id: Id<kind::WebhookEndpoint>,
-    /// The account whose events it takes.
+    /// The account whose events it receives.
     pub account_id: Id<kind::Account>,
     /// Where events are sent.
     pub url: EndpointUrl,
-    /// The events that it takes.
+    /// The events that it receives.
     pub events: Vec<EventName>,
     /// A human-readable description.
     pub description: Option<EndpointDescription>,
@@ -119,7 +119,7 @@ pub struct WebhookEndpoint {
     pub payload: PayloadStyle,
     /// Why nothing is sent to it; `None` while it is enabled.
     pub disabled: Option<String>,
-    /// Which entry of a file of declared objects it is.
+    /// The entry of a declaration file that manages it.
     pub managed: Option<Managed>,
     /// When it was created.
     pub created_at: Timestamp,
@@ -127,7 +127,7 @@ pub struct WebhookEndpoint {
     pub updated_at: Timestamp,
 }
 
-/// An endpoint with the secret that was just made for it.
+/// An endpoint with its new secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IssuedEndpoint {
     /// The endpoint.
@@ -140,7 +140,7 @@ pub struct IssuedEndpoint {
 ///
 /// # Errors
 ///
-/// [`Error::Conflict`] if it has as many as an account may have.
+/// [`Error::Conflict`] if it has the maximum number.
 pub fn may_add(count: usize) -> Result<(), Error> {
     if count < limits::WEBHOOK_ENDPOINTS {
         return Ok(());
@@ -173,7 +173,7 @@ pub const DISABLED_BY_OWNER: &str = "disabled through the API";
 pub struct EndpointPatch {
     /// Where events are sent.
     pub url: Option<EndpointUrl>,
-    /// The events that it takes.
+    /// The events that it receives.
     pub events: Option<Vec<EventName>>,
     /// A human-readable description.
     pub description: Option<Option<EndpointDescription>>,
@@ -225,9 +225,9 @@ impl WebhookEndpoint {
     }
 }
 
-/// The address of an endpoint as it was given: an absolute http or https URL with a host and without
-/// credentials, of at most [`limits::WEBHOOK_URL_CHARS`] characters.
-/// [`CheckTarget`](crate::ports::CheckTarget) checks whether it may be asked.
+/// The address of an endpoint as it was given: an absolute http or https URL with a host and without credentials, of at
+/// most [`limits::WEBHOOK_URL_CHARS`] characters. [`CheckTarget`](crate::ports::CheckTarget) checks whether it may be
+/// requested.
 pub type EndpointUrl = Text<EndpointUrlRule>;
 
 /// The rule of [`EndpointUrl`].
@@ -247,8 +247,7 @@ impl EndpointUrl {
     ///
     /// # Errors
     ///
-    /// What must hold, if the address was stored by a version of the program that read addresses
-    /// differently.
+    /// Returns the requirement if the address was stored by a version of the program that parsed addresses differently.
     pub fn to_url(&self) -> Result<Url, FieldError> {
         endpoint_address(self).map_err(|message| FieldError::new(EndpointUrlRule::PARAM, message))
     }
@@ -263,7 +262,7 @@ fn endpoint_address(text: &str) -> Result<Url, String> {
     if url.port() == Some(0) { Err("must not name port 0".to_owned()) } else { Ok(url) }
 }
 
-/// What people note about an endpoint: at most [`limits::DESCRIPTION_CHARS`] characters.
+/// A description of an endpoint: at most [`limits::DESCRIPTION_CHARS`] characters.
 pub type EndpointDescription = Text<EndpointDescriptionRule>;
 
 /// The rule of [`EndpointDescription`].

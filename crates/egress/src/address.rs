@@ -1,4 +1,4 @@
-//! What an IP address is for: the public internet, a special purpose, or nothing that strangers may ever name.
+//! The scope of an IP address: the public internet, a special purpose, or forbidden in all cases.
 
 mod registry;
 
@@ -9,11 +9,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 pub enum Scope {
     /// A machine on the public internet.
     Public,
-    /// A special purpose, with its name: private networks, loopback, documentation and so on.
-    /// An operator may open it.
+    /// A special purpose, with its name: private networks, loopback, documentation and so on. An operator may allow it.
     Special(&'static str),
-    /// An address that hands out secrets without authentication (the metadata services of clouds), or that stands for
-    /// another one. No setting allows it.
+    /// An address that hands out secrets without authentication (the metadata services of clouds), or that represents
+    /// another address. No setting allows it.
     Never(&'static str),
 }
 
@@ -23,12 +22,11 @@ pub fn is_public(address: IpAddr) -> bool {
     scope_of(address) == Scope::Public
 }
 
-/// What `address` is for.
+/// The scope of `address`.
 ///
-/// An IPv6 address that carries an IPv4 address, which is where its packets end, is judged by
-/// that one: IPv4-mapped, NAT64 (`64:ff9b::/96`) and 6to4. Beyond the ranges of the IANA registries
-/// for special purposes, all IPv6 outside of `2000::/3` is special, as nothing else is assigned
-/// to the public internet.
+/// An IPv6 address that embeds the IPv4 address to which its packets are delivered has the scope of that address:
+/// IPv4-mapped, NAT64 (`64:ff9b::/96`) and 6to4. In addition to the ranges of the IANA special-purpose registries, all
+/// IPv6 outside `2000::/3` is special, because only that range is assigned to the public internet.
 #[must_use]
 pub fn scope_of(address: IpAddr) -> Scope {
     match address.to_canonical() {
@@ -74,7 +72,7 @@ fn scope_of_v6(address: Ipv6Addr) -> Scope {
     }
 }
 
-/// The address as such and every IPv4 address that it carries.
+/// The address itself and every IPv4 address that it embeds.
 pub(crate) fn faces_of(address: IpAddr) -> impl Iterator<Item = IpAddr> {
     let address = address.to_canonical();
     let carried = match address {
@@ -84,15 +82,15 @@ pub(crate) fn faces_of(address: IpAddr) -> impl Iterator<Item = IpAddr> {
     std::iter::once(address).chain(carried.into_iter().flatten().map(IpAddr::V4))
 }
 
-/// The IPv4 addresses that an IPv6 address carries: where its packets end first, and a Teredo
-/// server's beside its client's.
+/// The IPv4 addresses that an IPv6 address embeds: first the one to which its packets are delivered; for Teredo, the
+/// client's and then the server's.
 fn carried_by(address: Ipv6Addr) -> [Option<Ipv4Addr>; 2] {
     let [_, a, b, c, _, _, e, f] = address.segments();
     let last = ipv4(e, f);
     match address.segments() {
         // 6to4, RFC 3056
         [0x2002, ..] => [Some(ipv4(a, b)), None],
-        // Teredo, RFC 4380: the client's with every bit turned, and the server's
+        // Teredo, RFC 4380: the client's with every bit inverted, and the server's
         [0x2001, 0, ..] => [Some(ipv4(!e, !f)), Some(ipv4(b, c))],
         // NAT64, RFC 6052 and RFC 8215
         [0x64, 0xff9b, 0 | 1, ..] => [Some(last), None],

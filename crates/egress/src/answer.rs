@@ -1,4 +1,4 @@
-//! An answer whose body is read as far as the caller wants.
+//! A response whose body is read as far as the caller wants.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use url::Url;
 
 use crate::error::EgressError;
 
-/// An answer. Dropping it ends the transfer.
+/// A response. Dropping it ends the transfer.
 #[derive(Debug)]
 pub struct Answer {
-    /// The address that answered: the last hop's.
+    /// The address that responded: that of the last hop.
     pub url: Url,
     /// The status.
     pub status: StatusCode,
@@ -29,19 +29,19 @@ impl Answer {
         Self { url, status: response.status(), headers, body: response, deadline }
     }
 
-    /// The next piece of the body, decompressed; `None` at its end.
+    /// The next chunk of the body, decompressed; `None` at its end.
     ///
     /// # Errors
     ///
-    /// [`EgressError::Timeout`] when the request's time is over or nothing came for the read
-    /// timeout; [`EgressError::Broken`] and [`EgressError::Encoding`].
+    /// [`EgressError::Timeout`] if the request's time is over or nothing arrived within the read timeout;
+    /// [`EgressError::Broken`] and [`EgressError::Encoding`].
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, EgressError> {
         self.check_encoding()?;
         let chunk = timeout_at(self.deadline, self.body.chunk()).await;
         Ok(chunk.map_err(|_| EgressError::Timeout)??)
     }
 
-    /// The whole body, decompressed. Reading stops at the first byte beyond `limit`.
+    /// The whole body, decompressed. Reading stops at the first byte over `limit`.
     ///
     /// # Errors
     ///
@@ -71,7 +71,7 @@ impl Answer {
         Err(EgressError::TooLarge { limit })
     }
 
-    /// The rest of the request's time.
+    /// The time that the request has left.
     #[must_use]
     pub fn time_left(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())

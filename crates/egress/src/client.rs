@@ -22,25 +22,23 @@ use crate::resolve::{GuardedResolver, Resolve, resolve_guarded};
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long a connection is kept for the next request.
 const IDLE: Duration = Duration::from_secs(20);
-/// Connections to one host that are kept.
+/// The number of idle connections to one host that are kept.
 const IDLE_PER_HOST: usize = 4;
 
-/// How the client behaves.
+/// The settings of a client.
 #[derive(Debug, Clone)]
 pub struct EgressSettings {
-    /// Ranges that are asked although they are not public. They open local names and unusual ports
-    /// too, as far as these lead into them. Addresses of [`Scope::Never`](crate::Scope::Never)
-    /// stay closed.
+    /// Non-public ranges that may be requested. Local names and unusual ports are allowed if they resolve into these
+    /// ranges. Addresses of [`Scope::Never`](crate::Scope::Never) are always refused.
     pub allow: Vec<IpNet>,
-    /// Addresses that the server itself listens on. They are never asked at their port, whatever
-    /// is allowed. A wildcard stands for every address of this machine.
+    /// Addresses that the server itself listens on. They are never requested at their port, whatever else is allowed. A
+    /// wildcard means every address of this machine.
     pub own: Vec<SocketAddr>,
     /// The `User-Agent`.
     pub user_agent: String,
-    /// How long resolving a name and connecting may take together, TLS included.
+    /// The time limit for resolving a name and connecting, including TLS.
     pub connect_timeout: Duration,
-    /// How long the other side may be silent: from the request to the answer's head, and between
-    /// two pieces of its body.
+    /// The time limit for each wait: from the request to the response head, and between two chunks of the body.
     pub read_timeout: Duration,
 }
 
@@ -56,13 +54,13 @@ impl Default for EgressSettings {
     }
 }
 
-/// Settings that no client can be made of.
+/// Settings that are not valid.
 #[derive(Debug, Error)]
 pub enum SetupError {
-    /// Not the value of a header.
+    /// The user agent is not a valid header value.
     #[error("the user agent `{0}` is not visible ASCII")]
     UserAgent(String),
-    /// The HTTP library refused.
+    /// The HTTP library refused the settings.
     #[error("the HTTP client cannot be made")]
     Client(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
@@ -77,25 +75,24 @@ struct Inner {
     guard: Arc<Guard>,
     resolver: Arc<dyn Resolve>,
     connect_timeout: Duration,
-    /// A client for each combination of terms. They share no connections, so one that was made
-    /// under loose terms is never used under strict ones; within a client a kept connection
-    /// leads to an address that was judged under the same terms.
+    /// A client for each combination of terms. They share no connections, so a connection made under loose terms is
+    /// never used under strict ones; within a client, a kept connection leads to an address that was checked under the
+    /// same terms.
     clients: Vec<(Terms, Client)>,
-    /// Whether this machine has certificates to know others by.
+    /// Whether this machine has CA certificates.
     has_certificates: bool,
 }
 
 impl Egress {
     /// Makes a client. The rustls provider of the process becomes `ring` if there is none yet.
     ///
-    /// On a machine without CA certificates the client is made nevertheless and asks `http`
-    /// addresses only; `https` ones then fail with [`EgressError::Tls`].
+    /// On a machine without CA certificates, requests to `https` addresses fail with [`EgressError::Tls`].
     ///
     /// # Errors
     ///
-    /// When the settings cannot work.
+    /// If the settings are not valid.
     pub fn new(settings: EgressSettings, resolver: Arc<dyn Resolve>) -> Result<Self, SetupError> {
-        // Fails where another part of the program was first, with the same provider.
+        // Fails if another part of the program has installed a provider, which is the same one.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let user_agent = HeaderValue::from_str(&settings.user_agent)
             .map_err(|_| SetupError::UserAgent(settings.user_agent.clone()))?;
@@ -121,7 +118,7 @@ impl Egress {
                 let error: &dyn std::error::Error = &error;
                 tracing::warn!(
                     error,
-                    "https addresses cannot be asked; are CA certificates installed?"
+                    "https addresses cannot be requested; are CA certificates installed?"
                 );
                 (clients(false).map_err(|error| SetupError::Client(error.into()))?, false)
             }
@@ -131,17 +128,17 @@ impl Egress {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// Judges an address by how it is written, without resolving its name.
+    /// Checks an address by its text, without resolving its name.
     ///
     /// # Errors
     ///
-    /// When it is refused.
+    /// If it is refused.
     pub fn check(&self, url: &Url) -> Result<(), Refused> {
         self.terms(url, false).map(drop)
     }
 
-    /// Judges an address by how it is written and by what its name resolves to now. Sending judges
-    /// again; this is for telling early.
+    /// Checks an address by its text and by what its name resolves to now. `send` checks again; this is for early
+    /// feedback.
     ///
     /// # Errors
     ///
@@ -169,7 +166,7 @@ impl Egress {
         outcome.map(drop).map_err(|unresolved| logged(url, unresolved.into()))
     }
 
-    /// Sends a request and returns the head of the answer, even if it is a redirect.
+    /// Sends a request and returns the head of the response, even if it is a redirect.
     ///
     /// # Errors
     ///
@@ -198,7 +195,7 @@ impl Egress {
         Ok(Answer::new(response, url, deadline))
     }
 
-    /// Judges an address and returns the client for it.
+    /// Checks an address and returns the client for it.
     fn client(&self, url: &Url, allowed_only: bool) -> Result<&Client, EgressError> {
         let Inner { clients, has_certificates, .. } = &*self.inner;
         let terms = self.terms(url, allowed_only)?;
@@ -223,13 +220,13 @@ impl fmt::Debug for Egress {
     }
 }
 
-/// The deadline of a request that begins now.
+/// The deadline of a request that starts now.
 pub(crate) fn deadline(total: Duration) -> Instant {
     Instant::now() + total.min(LONGEST)
 }
 
-/// The common settings of all clients. A proxy would resolve names itself, and redirects that the client follows would
-/// not be judged.
+/// The common settings of all clients. There is no proxy, which would resolve names itself, and the client follows no
+/// redirects, which would not be checked.
 fn builder(resolver: GuardedResolver) -> ClientBuilder {
     Client::builder()
         .dns_resolver(resolver)
@@ -247,7 +244,7 @@ fn logged(url: &Url, error: EgressError) -> EgressError {
     error
 }
 
-/// The only place that logs why. Paths and queries may contain secrets and are left out.
+/// The only place that logs the reason. Paths and queries may contain secrets and are omitted.
 fn log_refusal(url: &Url, reason: &Reason) {
     let (host, port) = (url.host_str(), url.port_or_known_default());
     tracing::info!(host, port, %reason, "an address was refused");

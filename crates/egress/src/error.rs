@@ -1,4 +1,4 @@
-//! Errors between a request and its answer.
+//! The errors of a request.
 
 use std::error::Error;
 use std::io;
@@ -11,15 +11,15 @@ use url::Url;
 use crate::guard::Refused;
 use crate::resolve::Unresolved;
 
-/// Why there is no answer, or only a part of it. Messages are safe to show to the person who chose the address; sources
-/// are for logs.
+/// Why there is no response, or only a part of one. Messages are safe to show to the person who chose the address;
+/// sources are for logs.
 #[derive(Debug, Error)]
 pub enum EgressError {
-    /// The address may not be asked.
+    /// The address may not be requested.
     #[error(transparent)]
     Refused(#[from] Refused),
-    /// The name has no address, or it cannot be resolved for now. The message for a name without an address is that of a
-    /// refused one, so that nobody learns which names exist in a private zone.
+    /// The name has no address, or it cannot be resolved at the moment. A name without an address has the same message
+    /// as a refused one, so that nobody learns which names exist in a private zone.
     #[error("{}", if *.is_temporary { "the name cannot be resolved for now" } else { Refused::MESSAGE })]
     Dns {
         /// Whether the resolver failed; otherwise the name has no address.
@@ -28,16 +28,16 @@ pub enum EgressError {
         #[source]
         source: Cause,
     },
-    /// The connection could not be made.
-    #[error("no connection could be made")]
+    /// The connection could not be established.
+    #[error("no connection could be established")]
     Connect(#[source] Cause),
     /// The certificate is not valid, or this machine cannot verify it.
-    #[error("no secure connection could be made")]
+    #[error("no secure connection could be established")]
     Tls(#[source] Cause),
     /// A deadline passed: that of connecting, of one read, or of the whole request.
-    #[error("no response came in time")]
+    #[error("no response arrived in time")]
     Timeout,
-    /// The body is larger than the caller takes.
+    /// The body is larger than the caller accepts.
     #[error("the response is larger than {limit} bytes")]
     TooLarge {
         /// The caller's limit in bytes, after decompression.
@@ -46,9 +46,9 @@ pub enum EgressError {
     /// A redirect that the caller does not follow.
     #[error("the address redirects to `{to}`")]
     Redirected {
-        /// The status that it came with.
+        /// The status of the redirect.
         status: StatusCode,
-        /// Its target, which was not judged.
+        /// Its target, which was not checked.
         to: Box<Url>,
     },
     /// More redirects than the caller follows.
@@ -60,10 +60,10 @@ pub enum EgressError {
     /// A redirect to something that is not a URL.
     #[error("the address redirects to something that is not a URL")]
     BadRedirect,
-    /// The connection was closed early, or the answer is not HTTP.
+    /// The connection was closed early, or the response is not HTTP.
     #[error("the connection was interrupted")]
     Broken(#[source] Cause),
-    /// The body is not encoded as its headers say, or in a way that was not requested.
+    /// The encoding of the body differs from its headers, or was not requested.
     #[error("the response cannot be decoded")]
     Encoding(#[source] Cause),
 }
@@ -125,8 +125,8 @@ impl From<reqwest::Error> for EgressError {
     }
 }
 
-/// Whether a decompressor failed. Its I/O error is the first below those of the client; a connection's errors are below
-/// one of HTTP. A body that just ends was cut off.
+/// Whether a decompressor failed. Its I/O error is directly below the client's errors, whereas a connection's error is
+/// below one of HTTP. A body that simply ends was truncated.
 fn is_of_decoder(error: &reqwest::Error) -> bool {
     let first = chain(error).find(|error| !error.is::<reqwest::Error>());
     first
@@ -139,7 +139,7 @@ fn find<T: Error + 'static>(error: &reqwest::Error) -> Option<&T> {
     chain(error).find_map(|error| error.downcast_ref::<T>())
 }
 
-/// An error and its causes. For an I/O error the next is the error inside it, which its `source` would skip.
+/// An error and its causes. An I/O error is followed by the error inside it, which its `source` would skip.
 fn chain(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
     let first: &(dyn Error + 'static) = error;
     iter::successors(Some(first), |error| {

@@ -1,4 +1,4 @@
-//! Redirects, followed by hand.
+//! Following of redirects.
 
 use reqwest::header::LOCATION;
 use reqwest::{Method, StatusCode};
@@ -10,8 +10,8 @@ use crate::error::EgressError;
 use crate::request::Request;
 
 impl Egress {
-    /// Sends a request and follows redirects, each judged like the first address. Redirects are followed for GET and
-    /// HEAD only; the answer to another method is returned as it is.
+    /// Sends a request and follows redirects, each of which is checked like the first address. Redirects are followed
+    /// for GET and HEAD only; the response to another method is returned unchanged.
     ///
     /// `may_follow` decides before each hop, so that a caller can stay within its scope.
     ///
@@ -41,7 +41,7 @@ impl Egress {
     }
 }
 
-/// The target of a redirect, if the answer is one.
+/// The target, if the response is a redirect.
 fn target(answer: &Answer) -> Result<Option<Url>, EgressError> {
     let is_redirect = matches!(
         answer.status,

@@ -22,8 +22,8 @@ pub(crate) struct Guard {
     own: OwnAddresses,
 }
 
-/// What the addresses of a URL are judged by in addition to the general rules. A resolver gets a name without a port, so
-/// whatever the port means for addresses is kept here.
+/// The rules for the addresses of a URL in addition to the general ones. A resolver receives a name without a port, so
+/// the port's consequences for addresses are kept here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Terms {
     /// The requested port, if the server itself listens on it.
@@ -55,7 +55,7 @@ impl Guard {
             .collect()
     }
 
-    /// Judges a URL by how it is written, and its address if it has one. With `allowed_only`, only ranges that the operator
+    /// Checks the text of a URL, and its address if it contains one. With `allowed_only`, only ranges that the operator
     /// allows are accepted, even for public addresses.
     pub(crate) fn url(&self, url: &Url, allowed_only: bool) -> Result<Terms, Reason> {
         if !matches!(url.scheme(), "http" | "https") {
@@ -96,11 +96,11 @@ impl Guard {
         Ok(terms)
     }
 
-    /// Judges all addresses of a name, and returns those that may be connected to.
+    /// Checks all addresses of a name, and returns those that may be connected to.
     ///
-    /// One bad address among them refuses the name: honest names do not mix, answers made for rebinding do. If only
-    /// allowed addresses are accepted, the others are left out, so that `localhost` can be allowed without naming each of
-    /// its addresses.
+    /// One bad address refuses the name: honest names do not mix both kinds, whereas answers for DNS rebinding do. If
+    /// only allowed addresses are accepted, the others are omitted, so that `localhost` can be allowed without naming
+    /// each of its addresses.
     pub(crate) fn addresses(
         &self,
         addresses: Vec<IpAddr>,

@@ -1,12 +1,11 @@
-//! The one guarded HTTP client for addresses that strangers chose: websites to crawl, webhooks.
+//! The guarded HTTP client for addresses from untrusted people: websites to crawl, webhooks.
 //!
-//! [`Egress`] sends requests to public web addresses only. A URL is judged by how it is written, on
-//! every hop; a name by every address that it resolves to, and connections are made to exactly
-//! the addresses that were judged. Answers are bounded in time and in their decompressed size.
-//! [`scope_of`] judges one address.
+//! [`Egress`] sends requests only to public web addresses. On every hop, it checks the text of the URL and every
+//! address that its name resolves to, and connects to exactly the addresses that it checked. Responses are limited in
+//! time and in decompressed size. [`scope_of`] classifies one address.
 //!
-//! Invariant: nothing here knows any other crate of ours, and every connection is judged by
-//! `guard`: there are no proxies, no redirects that it does not see, and no second resolution.
+//! Invariant: this crate depends on no other crate of ours, and `guard` checks every connection: there are no proxies,
+//! no redirects that it does not see, and no second resolution.
 
 mod address;
 mod answer;

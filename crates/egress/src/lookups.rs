@@ -1,4 +1,4 @@
-//! Places for looking names up: bounded for the process, and shared by domains.
+//! Limits concurrent name lookups, for the process and for each domain.
 
 use std::collections::HashMap;
 use std::io;
@@ -8,12 +8,12 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-/// Names that are looked up at once in the process. Each occupies a thread for blocking work until the system's resolver
-/// gives up, which may take longer than any request waits: give the runtime more such threads than this, so that names
-/// without an answer delay nothing else.
+/// Names that are looked up at once in the process. Each occupies a thread for blocking work until the system's
+/// resolver gives up, which may take longer than any request waits. Give the runtime more such threads than this, so
+/// that names without an answer do not delay other work.
 pub const LOOKUPS_AT_ONCE: usize = 96;
-/// Of these, names of one registered domain: a domain whose name servers do not answer leaves the rest
-/// to the others.
+/// The number of these for names of one registered domain, so that a domain whose name servers do not answer leaves
+/// places for others.
 const LOOKUPS_PER_DOMAIN: usize = 8;
 /// The longest wait for a place.
 const WAIT: Duration = Duration::from_secs(5);
@@ -25,7 +25,7 @@ pub(crate) struct Lookups {
     domains: Mutex<HashMap<String, Weak<Semaphore>>>,
 }
 
-/// The right to one lookup, as long as it is held.
+/// Permits one lookup while it is held.
 #[derive(Debug)]
 pub(crate) struct Place {
     _of_domain: OwnedSemaphorePermit,
@@ -42,11 +42,11 @@ impl Lookups {
         Self { places, per_domain, domains: Mutex::default() }
     }
 
-    /// Waits for a place to look `host` up, at most five seconds.
+    /// Waits at most five seconds for a place to look up `host`.
     pub(crate) async fn enter(&self, host: &str) -> io::Result<Place> {
         let domain = self.domain(domain_of(host));
         let places = async {
-            // The domain's comes first: a lookup that waits for it must not hold a place of others.
+            // The domain's place comes first: a lookup that waits for it must not occupy a place of the process.
             let of_domain = domain.acquire_owned().await.map_err(io::Error::other)?;
             let of_all = Arc::clone(&self.places).acquire_owned().await;
             Ok(Place { _of_domain: of_domain, _of_all: of_all.map_err(io::Error::other)? })
@@ -67,8 +67,8 @@ impl Lookups {
     }
 }
 
-/// The domain that somebody registered, as far as its form tells: the last two labels of a name, or the
-/// last three below a country's `co`, `com`, `org` and the like.
+/// The registered domain, judging by its form: the last two labels of a name, or the last three below a country's `co`,
+/// `com`, `org` and the like.
 fn domain_of(host: &str) -> &str {
     let host = host.strip_suffix('.').unwrap_or(host);
     let mut dots = host.rmatch_indices('.').map(|(at, _)| at);

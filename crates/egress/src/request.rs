@@ -9,26 +9,26 @@ use reqwest::header::{
 };
 use url::Url;
 
-/// A request to an address that a stranger chose.
+/// A request to an untrusted address.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// The method.
     pub method: Method,
-    /// The address; judged when the request is sent.
+    /// The address; it is checked when the request is sent.
     pub url: Url,
-    /// Headers beside `User-Agent`, `Accept-Encoding` and what HTTP itself needs. A header of
-    /// credentials, or with a value marked as sensitive, is not carried to another origin.
+    /// Headers in addition to `User-Agent`, `Accept-Encoding` and those that HTTP needs. Headers with credentials, or
+    /// with a value marked as sensitive, are not sent to another origin.
     pub headers: HeaderMap,
     /// The body.
     pub body: Option<Bytes>,
-    /// How long everything together may take: every hop, from the name to the body's last byte.
+    /// The time limit for the whole request: all hops, from resolving the name to the last byte of the body.
     pub total: Duration,
     /// Whether only ranges that the operator allows are accepted, even for public addresses.
     pub allowed_only: bool,
 }
 
 impl Request {
-    /// How long a request may take unless it says otherwise.
+    /// The default time limit of a request.
     pub const TOTAL: Duration = Duration::from_secs(30);
 
     /// A request with a method, without headers and body.
@@ -63,20 +63,20 @@ impl Request {
         self
     }
 
-    /// Sets how long everything together may take.
+    /// Sets the time limit for the whole request.
     #[must_use]
     pub fn with_total(self, total: Duration) -> Self {
         Self { total, ..self }
     }
 
-    /// Restricts the request to ranges that the operator allows, even for public addresses: for what should not be sent
-    /// across the internet.
+    /// Restricts the request to ranges that the operator allows, even for public addresses: for content that should not
+    /// be sent across the internet.
     #[must_use]
     pub fn within_allowed(self) -> Self {
         Self { allowed_only: true, ..self }
     }
 
-    /// The same request at another address, without credentials if that is of another origin.
+    /// The same request for another address, without credentials if the origin differs.
     pub(crate) fn redirected(mut self, to: Url) -> Self {
         if self.url.origin() != to.origin() {
             let headers = self.headers.drain();
@@ -90,7 +90,7 @@ fn keep_plain(headers: impl Iterator<Item = (Option<HeaderName>, HeaderValue)>) 
     let mut kept = HeaderMap::new();
     let mut current = None;
     for (name, value) in headers {
-        // A further value of the same header comes without the name.
+        // Further values of the same header have no name.
         current = name.or(current);
         let Some(name) = &current else { continue };
         let is_secret =

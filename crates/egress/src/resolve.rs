@@ -1,4 +1,4 @@
-//! From names to addresses, and the wall between the resolver and the connection.
+//! Resolving names to addresses, and the checks between the resolver and the connection.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
@@ -11,18 +11,18 @@ use thiserror::Error;
 use crate::guard::{Guard, Reason, Terms};
 use crate::lookups::Lookups;
 
-/// Gives the addresses of a name.
+/// Resolves names to addresses.
 #[async_trait]
 pub trait Resolve: Send + Sync {
-    /// All addresses of `host`. [`io::ErrorKind::NotFound`] says that it has none; any other error
-    /// that it may have some at another time.
+    /// All addresses of `host`. [`io::ErrorKind::NotFound`] means that it has none; any other error means that it may
+    /// have some at another time.
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>>;
 }
 
 static LOOKUPS: LazyLock<Lookups> = LazyLock::new(Lookups::new);
 
 /// The resolver of the operating system. At most [`LOOKUPS_AT_ONCE`](crate::LOOKUPS_AT_ONCE) names are looked up at
-/// once, few of them of one domain; a lookup that gets no place within five seconds fails for now.
+/// once, and only a few of one domain; a lookup that gets no place within five seconds fails temporarily.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemResolver;
 
@@ -32,7 +32,7 @@ impl Resolve for SystemResolver {
         let place = LOOKUPS.enter(host).await?;
         let host = host.to_owned();
         let lookup = tokio::task::spawn_blocking(move || {
-            // Held until the thread is free, also if nobody waits any more.
+            // Held until the thread is free, even if the caller no longer waits.
             let _place = place;
             (host.as_str(), 0).to_socket_addrs()
         });
@@ -41,8 +41,8 @@ impl Resolve for SystemResolver {
     }
 }
 
-/// Gives an error its kind. The C library's says in words alone whether the resolver failed for
-/// now (`EAI_AGAIN`: glibc, musl) or the name does not exist.
+/// Sets the kind of an error. Only the text of the C library's error shows whether the resolver failed temporarily
+/// (`EAI_AGAIN`: glibc, musl) or the name does not exist.
 fn named(error: io::Error) -> io::Error {
     let message = error.to_string();
     let is_for_now = error.raw_os_error().is_some()
@@ -50,7 +50,7 @@ fn named(error: io::Error) -> io::Error {
     if is_for_now { error } else { io::Error::new(io::ErrorKind::NotFound, error) }
 }
 
-/// Why a name gave no address to connect to.
+/// Why a name has no address to connect to.
 #[derive(Debug, Error)]
 pub(crate) enum Unresolved {
     #[error("refused: {0}")]
@@ -61,14 +61,14 @@ pub(crate) enum Unresolved {
     Failed(#[source] io::Error),
 }
 
-/// Resolves `host` and gives the addresses that may be connected to.
+/// Resolves `host` and returns the addresses that may be connected to.
 pub(crate) async fn resolve_guarded(
     resolver: &dyn Resolve,
     guard: &Guard,
     terms: Terms,
     host: &str,
 ) -> Result<Vec<IpAddr>, Unresolved> {
-    // A name that could only lead to what is allowed, and leads nowhere.
+    // The name could only have had allowed addresses, and has none.
     let nowhere = || match terms.is_allowed_only() {
         true => Unresolved::Refused(Reason::LocalName),
         false => Unresolved::NoAddress,
@@ -81,8 +81,8 @@ pub(crate) async fn resolve_guarded(
     }
 }
 
-/// The only resolver that a client has. What it gives was judged, and the connection is made to
-/// what it gives: no second answer comes between.
+/// The only resolver of a client. It returns only checked addresses, and the connection is made to exactly these: there
+/// is no second lookup in between.
 pub(crate) struct GuardedResolver {
     pub(crate) resolver: Arc<dyn Resolve>,
     pub(crate) guard: Arc<Guard>,
@@ -95,7 +95,7 @@ impl reqwest::dns::Resolve for GuardedResolver {
         let terms = self.terms;
         Box::pin(async move {
             let addresses = resolve_guarded(&*resolver, &guard, terms, name.as_str()).await?;
-            // Port 0 stands for the URL's.
+            // Port 0 means the port of the URL.
             let addresses = addresses.into_iter().map(|address| SocketAddr::new(address, 0));
             Ok(Box::new(addresses) as Addrs)
         })

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-/// How long a `Retry-After` header asks to wait: a number of seconds, or a date (RFC 9110, section
-/// 10.2.3), seen from `now`, the time since 1970. None where it says neither.
+/// The time to wait according to a `Retry-After` header: a number of seconds, or a date (RFC 9110, section 10.2.3)
+/// relative to `now`, the time since 1970. `None` if the header is neither.
 #[must_use]
 pub fn retry_after(value: &str, now: Duration) -> Option<Duration> {
     let value = value.trim();

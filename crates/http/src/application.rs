@@ -98,7 +98,7 @@ pub struct HttpSettings {
     /// How long a JSON body may take to arrive, how long the arrival of a file may pause, and the time before
     /// the file's minimum rate is enforced.
     pub body_deadline: Duration,
-    /// How long a file may take to arrive as a whole.
+    /// The time limit for receiving a file.
     pub upload_deadline: Duration,
     /// Files that may arrive at once; further ones get 503. Half as many again are reserved for accounts that
     /// have fewer than their share. Each file takes up to 10 MiB of disk space while it arrives.

@@ -36,7 +36,7 @@ pub(crate) struct Caller {
 
 /// Admits requests: the keys that were found within the last second, and the rate limits.
 pub(crate) struct Gate {
-    /// By SHA-256 of the secret. Invariant: it holds only keys that were found, never a failed lookup.
+    /// By SHA-256 of the secret. Invariant: it contains only keys that were found, never a failed lookup.
     seen: Cache<[u8; 32], Arc<Caller>>,
     limits: RateLimits,
 }

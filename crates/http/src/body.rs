@@ -64,7 +64,7 @@ impl Incoming {
         self.body_within::<B>(app, limits::BODY_BYTES).await
     }
 
-    /// Reads a JSON body of at most so many bytes.
+    /// Reads a JSON body of at most `limit` bytes.
     pub(crate) async fn body_within<B: Body>(
         &mut self,
         app: &Shared,
@@ -102,7 +102,7 @@ impl Incoming {
         Ok((parse::<B>(app, &bytes)?, bytes))
     }
 
-    /// Reads the text of a JSON body of at most so many bytes. An empty body is returned as well.
+    /// Reads the text of a JSON body of at most `limit` bytes. An empty body is allowed.
     pub(crate) async fn json_text(
         &mut self,
         app: &Shared,
@@ -116,7 +116,7 @@ impl Incoming {
         Ok(bytes)
     }
 
-    /// Reads the body of a request that needs none; it becomes part of the fingerprint.
+    /// Reads the body of a request that does not require one; it becomes part of the fingerprint.
     pub(crate) async fn any_body(&mut self, app: &Shared) -> Result<Bytes, RequestError> {
         self.bytes(app, limits::BODY_BYTES).await
     }

@@ -1,7 +1,7 @@
 //! The book: Markdown of `docs/`, shown as web pages that load nothing from other servers.
 //!
-//! The program contains the Markdown. A page is rendered when it is first requested, so the book costs no memory
-//! until somebody reads it.
+//! The program contains the Markdown. A page is rendered when it is first requested, so the book takes no memory until
+//! somebody reads it.
 
 mod links;
 mod page;
@@ -23,7 +23,7 @@ pub(crate) const POLICY: &str = "default-src 'none'; script-src 'self'; style-sr
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'";
 
-/// A page as it is written.
+/// The source of a page.
 struct Source {
     /// Its file, from `docs/book`.
     file: &'static str,
@@ -112,7 +112,7 @@ pub(crate) fn index() -> String {
     search::index(&contents())
 }
 
-/// The table of contents. Lines that name no page of [`SOURCES`] are left out; a test finds them.
+/// The table of contents. Lines that do not name a page of [`SOURCES`] are skipped; a test finds them.
 fn contents() -> Vec<Entry> {
     SUMMARY.lines().filter_map(entry).collect()
 }

@@ -1,5 +1,5 @@
-//! Carries out requests that change something: once for each idempotency key, and to completion
-//! even if the caller goes away. A panic is answered like any other internal error.
+//! Carries out requests that change something: once for each idempotency key, and to completion even if the caller
+//! disconnects. A panic gets the same response as any other internal error.
 
 mod lasting;
 #[cfg(test)]
@@ -127,7 +127,7 @@ impl Change {
     {
         let runtime = self.app.runtime.clone();
         let outcome = Lasting::new(runtime, self.carry_out(render, work)).await;
-        // The panic hook has logged the panic.
+        // The panic hook has already logged the panic.
         let panicked = |_: Panic| Err(Error::internal("a panic in a change").into());
         let executed = outcome.unwrap_or_else(panicked)?;
         let mut response = send(executed.response)?;
@@ -151,8 +151,8 @@ impl Change {
         self.app.runtime.clone().spawn(self.carry_out(render, work))
     }
 
-    /// Runs `work` under its idempotency key. A failure is logged at once, since the caller may
-    /// have gone away.
+    /// Runs `work` under its idempotency key. A failure is logged immediately, because the caller may have
+    /// disconnected.
     fn carry_out<T, W, F>(
         self,
         render: fn(&T) -> StoredResponse,

@@ -1,5 +1,5 @@
-//! Compresses answers for clients that accept it. Answers are compressed as a whole, so that no compressor
-//! is kept while a client reads.
+//! Compresses responses for clients that accept it. Responses are compressed completely, so that no compressor is kept
+//! while a client reads.
 
 use std::io::Write as _;
 
@@ -24,7 +24,7 @@ pub(crate) fn prefers_gzip(request: &HttpRequest) -> bool {
 pub(crate) enum Effort {
     /// Quickly, for an answer that is sent once.
     Once,
-    /// Thoroughly, for an answer that is kept.
+    /// Uses the highest level, for a response that is cached.
     Kept,
 }
 

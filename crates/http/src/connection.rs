@@ -1,8 +1,8 @@
 //! Bounds on connections: how long they may stay idle, how long the head of a request may take to arrive, how
 //! much is read ahead, and how slowly a client may read its answer.
 //!
-//! The framework bounds none of these for an accepted connection. Its socket is therefore wrapped; when the
-//! wrapper ends a connection, the framework sees the end of its input.
+//! The framework limits none of these for an accepted connection. Its socket is therefore wrapped; when the wrapper
+//! ends a connection, the framework sees the end of its input.
 
 mod link;
 mod patience;
@@ -34,7 +34,7 @@ const SEND_BUFFER_BYTES: usize = 128 * 1_024;
 /// How long a connection stays open after a refusal, so that the client can read it.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// The time bounds of connections.
+/// The time limits of connections.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Times {
     /// How long the head of a request may take to arrive, counted from the start of the connection or from the
@@ -81,11 +81,11 @@ enum Waiting {
 impl Connection {
     /// Wraps the socket of a connection that was just accepted and has a place.
     pub(crate) fn new(io: TcpStream, place: Place, refuse: Arc<Refuse>, times: Times) -> Self {
-        // If these fail, the socket still works, with the bounds of the operating system.
+        // If these fail, the socket still works, with the limits of the operating system.
         let _ = io.set_nodelay(true);
         let socket = SockRef::from(&io);
         let _ = socket.set_send_buffer_size(SEND_BUFFER_BYTES);
-        // Bounds what the operating system still holds when the connection is closed.
+        // Limits what the operating system still buffers when the connection is closed.
         #[cfg(target_os = "linux")]
         let _ = socket.set_tcp_user_timeout(Some(times.stall));
         Self {
@@ -105,7 +105,7 @@ impl Connection {
         }
     }
 
-    /// What the connection and its requests share.
+    /// The state that the connection and its requests share.
     pub(crate) fn link(&self) -> Rc<Link> {
         Rc::clone(&self.link)
     }
@@ -207,8 +207,8 @@ impl AsyncRead for Connection {
                 return Poll::Pending;
             }
         } else if this.link.is_full() {
-            // The input may be a head and the beginning of its body. The framework parses it when
-            // no more input comes; if it finds no request in it, it reads again.
+            // The input may be a head and the beginning of its body. The framework parses it when no more input
+            // arrives; if it contains no complete request, it reads again.
             if std::mem::replace(&mut this.is_full_of_head, true) {
                 return this.begin_refusal(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, cx);
             }

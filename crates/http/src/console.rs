@@ -1,7 +1,7 @@
 //! The console: a page, its modules and styles, served from the folder `console` without comments and indentation.
 //!
 //! Everything that the page shows and does goes through the public API. Its files are under a path with a hash of all
-//! of them, so browsers keep them until another version of the server serves others.
+//! of them, so browsers cache them until another version of the server serves others.
 
 mod files;
 #[cfg(test)]

@@ -86,7 +86,8 @@ impl RequestContext {
         found.ok_or_else(|| Error::internal("the request has no context"))
     }
 
-    /// Reserves memory for an answer that takes at most so many bytes to be made. To be called before the answer is made.
+    /// Reserves memory for a response whose creation takes at most this many bytes. Call it before the response is
+    /// created.
     pub(crate) async fn expect_bytes(&self, app: &Shared, bytes: usize) -> Result<(), Error> {
         let mut room = self.room.take();
         let taken = app.rooms.expect_bytes(&mut room, self.tenant.get(), bytes).await;
@@ -94,7 +95,7 @@ impl RequestContext {
         taken
     }
 
-    /// Reserves memory for an answer whose size is not known yet. To be called before the answer is made.
+    /// Reserves memory for a response whose size is not known yet. Call it before the response is created.
     pub(crate) async fn expect_answer(&self, app: &Shared) -> Result<(), Error> {
         let mut room = self.room.take();
         let taken = app.rooms.expect_answer(&mut room, self.tenant.get()).await;

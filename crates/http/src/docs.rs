@@ -39,7 +39,7 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 pub(crate) struct Assets {
     /// The OpenAPI document, once it was requested.
     openapi: OnceLock<Arc<Asset>>,
-    /// The names of models that it has beside the built-in ones.
+    /// The names of models in addition to the built-in ones.
     extra_models: Vec<String>,
     /// The widget on the pages of the book.
     widget: Option<WidgetToken>,
@@ -47,7 +47,7 @@ pub(crate) struct Assets {
     parts: Mutex<HashMap<String, Part>>,
 }
 
-/// A page or a file, with the policy that browsers hold it to.
+/// A page or a file, with the policy that browsers apply to it.
 #[derive(Clone)]
 struct Part {
     asset: Arc<Asset>,
@@ -60,13 +60,13 @@ impl Assets {
         Self { openapi: OnceLock::new(), extra_models, widget, parts: Mutex::new(HashMap::new()) }
     }
 
-    /// Whether the OpenAPI document is made.
+    /// Whether the OpenAPI document has been created.
     pub(crate) fn has_document(&self) -> bool {
         self.openapi.get().is_some()
     }
 
-    /// Makes the OpenAPI document, which takes tens of milliseconds. This waits for the first request for it, because its
-    /// parts take more memory than all else that a start needs.
+    /// Creates the OpenAPI document, which takes tens of milliseconds. This happens at the first request for it,
+    /// because its parts take more memory than everything else at startup.
     pub(crate) fn make_document(&self) -> &Asset {
         self.openapi.get_or_init(|| Asset::new(JSON, document(&self.extra_models)))
     }
@@ -100,7 +100,7 @@ impl Assets {
     }
 }
 
-/// The style of the book, behind the colours and tokens that it shares with the console.
+/// The style of the book, after the colours and tokens that it shares with the console.
 const BOOK_STYLE: &str = concat!(
     include_str!("../console/colors.css"),
     include_str!("../console/tokens.css"),

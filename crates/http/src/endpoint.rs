@@ -99,18 +99,18 @@ impl Tag {
             Self::Files => "Uploads for sources of type `file`.",
             Self::Conversations => "Messages and replies.",
             Self::OpenAi => {
-                "Agents as models of OpenAI's API, for its clients. The base URL of such a client ends with `/v1`."
+                "Agents as models, for clients of OpenAI's API. The base URL of such a client ends with `/v1`."
             }
             Self::Mcp => "Agents as tools, for programs that speak the Model Context Protocol.",
-            Self::Webhooks => "Endpoints that receive events, and the deliveries to them.",
-            Self::Widgets => "Public ways to an agent, which sites embed.",
+            Self::Webhooks => "Endpoints that receive events, and their deliveries.",
+            Self::Widgets => "Public chats with an agent, which sites embed.",
             Self::Keys => "The keys of the account, their permissions and their restrictions.",
             Self::Account => {
                 "The account and key of a request, the usage of the account, and its audit log."
             }
             Self::Public => {
-                "What anybody can read and ask without an API key, if the owner of an agent publishes it: documents, and \
-                 widgets, whose visitors have credentials of their own."
+                "What anyone can use without an API key if the owner of an agent publishes it: documents, and \
+                 widgets, whose visitors have their own credentials."
             }
             Self::Operation => {
                 "Health, metrics and this documentation, for the operator. No API key is needed."
@@ -143,8 +143,8 @@ pub(crate) struct Description {
     pub(crate) own_errors: &'static [u16],
     /// Statuses that are documented with a condition of this endpoint's own.
     pub(crate) refusals: Vec<(u16, &'static str)>,
-    /// What adds the schemas that the body and the answer refer to, by name. They are made for the document only: the
-    /// threads that serve connections have endpoints too.
+    /// Adds the schemas that the body and the response refer to, by name. They are created only for the document,
+    /// because the threads that serve connections also have endpoints.
     pub(crate) schemas: Vec<fn(&mut Schemas)>,
 }
 
@@ -251,14 +251,14 @@ impl Endpoint {
         Self::new(tag, Method::DELETE, path, deletion::answer::<D>).keyed().gives_nothing()
     }
 
-    /// Names the operation and says in one line what it does.
+    /// Sets the name and a one-line summary of the operation.
     pub(crate) fn named(mut self, id: &'static str, summary: &'static str) -> Self {
         self.description.id = id;
         self.description.summary = summary;
         self
     }
 
-    /// Lets pages of other origins use it, as far as its handler allows them.
+    /// Allows pages of other origins to use it, if its handler admits them.
     pub(crate) fn cross_origin(mut self) -> Self {
         self.is_cross_origin = true;
         self
@@ -295,7 +295,7 @@ impl Endpoint {
         self.refuses(400, BAD_BODY)
     }
 
-    /// Takes a JSON body, or none.
+    /// Accepts an optional JSON body.
     pub(crate) fn optional_body<B: Body>(mut self) -> Self {
         self = self.body::<B>();
         if let Some(body) = &mut self.description.body {
@@ -351,7 +351,7 @@ impl Endpoint {
         self
     }
 
-    /// Sets a success with bytes; `about` says which media type they have.
+    /// Sets a success response with bytes; `about` describes their media type.
     pub(crate) fn gives_bytes(mut self, about: &'static str) -> Self {
         self.description.answer = AnswerSchema::Bytes(about);
         self

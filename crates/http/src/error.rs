@@ -55,7 +55,7 @@ pub(crate) enum RequestError {
         /// The page's origin, cut if it is long; empty if the browser did not name it.
         value: String,
     },
-    /// A visitor has met a bound.
+    /// A visitor has reached a limit.
     #[error(transparent)]
     Bound(#[from] Bound),
     /// No route has this path.
@@ -398,8 +398,8 @@ fn domain_problem(error: &Error) -> Problem {
     }
 }
 
-/// Invariant: this answer is never sent as it is. [`crate::observe`] writes the body, which
-/// contains the id of the request.
+/// Invariant: this response is never sent unchanged. [`crate::observe`] writes the body, which contains the id of the
+/// request.
 impl ResponseError for RequestError {
     fn status_code(&self) -> StatusCode {
         self.problem().status

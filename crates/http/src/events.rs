@@ -33,7 +33,7 @@ pub(crate) struct DoneEvent<'a> {
     n: Option<u64>,
 }
 
-/// The events of `POST /v1/conversations`: `token` any number of times, then `done` or `error`.
+/// The events of `POST /v1/conversations`: Any number of `token` events, then `done` or `error`.
 pub(crate) struct Tokens;
 
 impl Script for Tokens {
@@ -65,7 +65,7 @@ pub(crate) enum Event {}
 impl PartialSchema for Event {
     fn schema() -> RefOr<Schema> {
         OneOfBuilder::new()
-            .description(Some("`token` any number of times, then `done` or `error`."))
+            .description(Some("Any number of `token` events, then `done` or `error`."))
             .item(event("token", "TokenEvent"))
             .item(event("done", "DoneEvent"))
             .item(event("error", "ErrorEvent"))
@@ -95,7 +95,7 @@ pub(crate) fn event(name: &str, schema: &str) -> Object {
         .build()
 }
 
-/// A streamed reply as it is stored for a repetition of its request.
+/// A streamed reply in the form in which it is stored for a repetition of its request.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct KeptReply {
     /// The whole text.

@@ -6,8 +6,7 @@
 //! query and body, one use case of the domain, and a view.
 //!
 //! A request that changes something is carried out by `change`, on the thread of its connection. If the caller
-//! goes away before it is done, it continues on a runtime that outlives connections, so that no change stops
-//! half-way.
+//! disconnects before it is done, it continues on a runtime that outlives connections, so that no change stops halfway.
 //!
 //! Invariant: this crate contains no rule of the service. It reads a request, calls the domain, and
 //! writes the outcome.

@@ -15,9 +15,9 @@ use crate::query::Query;
 pub(crate) const TAKEN: &str = "Another object of this kind has the same `managed` set and key, or the same request is \
     still being carried out.";
 
-/// Which entry of a file of declared objects an object is. `cicerone apply` sets it. No two objects of a kind have the
-/// same set and key; widgets and sources have it within their
-/// agent, and sources may differ in the hash alone.
+/// Identifies the entry of a declaration file that manages an object. `cicerone apply` sets it. The set and key are
+/// unique among objects of a kind; for widgets and sources, within their agent. Two sources may share them if their
+/// hashes differ.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(default)]
 #[schema(as = Managed)]
@@ -36,7 +36,7 @@ impl ManagedBody {
     }
 }
 
-/// What an object shows of it.
+/// The form in which an object shows it.
 #[derive(Debug, Serialize)]
 pub(crate) struct ManagedView<'a> {
     set: &'a str,

@@ -2,7 +2,7 @@
 //! Protocol.
 //!
 //! `rmcp` speaks the protocol, in its versions with `initialize` and in the stateless one of 2026-07-28. Each request
-//! is answered by itself: there are no sessions, and the server sends no messages of its own.
+//! is answered independently: there are no sessions, and the server does not send messages on its own.
 //!
 //! Invariant: a request reaches `rmcp` only after its host, its key, its agent, its size and the number of values in
 //! it were checked. `rmcp` gets the headers of the protocol and no others, so it never sees a key.
@@ -45,29 +45,29 @@ const HEADERS: &str = "mcp-";
 
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Mcp, Method::POST, "/mcp/agents/{agent_id}", handle)
-        .named("callMcp", "Call an agent by the Model Context Protocol")
+        .named("callMcp", "Call an agent through the Model Context Protocol")
         .details(
             "The address for programs that speak MCP over streamable HTTP, in the protocol's versions up to \
-             2025-11-25 and in 2026-07-28. The agent's tools are `search` and `fetch` (permission `sources:read`) \
-             and `ask` (`conversations:write`); a key sees those that it may use. There are no sessions: each \
-             request is answered by itself, as JSON. Errors of the protocol are JSON-RPC errors, also with the \
-             statuses 400 and 404. `Idempotency-Key` is ignored.",
+             2025-11-25 and in 2026-07-28. The agent's tools are `search` and `fetch` (permission `sources:read`) and \
+             `ask` (`conversations:write`); a key sees those that it may use. There are no sessions: each request is \
+             answered independently, as JSON. Protocol errors are JSON-RPC errors, including those with status 400 or \
+             404. `Idempotency-Key` is ignored.",
         )
         .object_body::<McpRequest>()
         .gives::<McpResponse>(200)
         .accepts("The message was a notification. The body is empty.")
         .refuses(
             400,
-            "The body is not a single JSON-RPC message, or the protocol's version or headers do not fit it.",
+            "The body is not a single JSON-RPC message, or the protocol version or headers do not match it.",
         )
         .refuses(
             403,
-            "The host in `Host` or `Origin` is not one that the setting `mcp.hosts` allows.",
+            "The setting `mcp.hosts` does not allow the host in `Host` or `Origin`.",
         )
         .refuses(
             404,
-            "The agent does not exist, the key has no access to it, the interface is turned off, or, since \
-             2026-07-28, the method is unknown.",
+            "The agent does not exist, the key has no access to it, the interface is turned off, or, from version \
+             2026-07-28 of the protocol, the method is unknown.",
         )
         .own_errors(&[400, 404])
 }

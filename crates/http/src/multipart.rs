@@ -1,4 +1,4 @@
-//! Reads one file from a multipart body as it arrives, within bounds of size and time.
+//! Reads one file from a multipart body as it arrives, within limits on size and time.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::context::{Incoming, Shared};
 use crate::error::RequestError;
 
 const MULTIPART: &str = "multipart/form-data";
-/// Most bytes of the parts besides the file.
+/// Most bytes of the parts other than the file.
 const OTHER_PARTS_BYTES: usize = 1_024 * 1_024;
 
 /// The minimum rate at which a file must arrive, in bytes per second, after a first pause. A slower

@@ -254,7 +254,7 @@ fn complete(response: ServiceResponse, context: &RequestContext) -> ServiceRespo
     response
 }
 
-/// The answer to an error. An error that is not ours comes from the framework, and keeps its status.
+/// The response to an error. An error that is not ours is from the framework, and keeps its status.
 fn problem(error: &actix_web::Error, request_id: RequestId) -> Problem {
     let Some(failure) = error.as_error::<RequestError>() else {
         let status = error.as_response_error().status_code();

@@ -20,15 +20,13 @@ use crate::endpoints;
 
 const BEARER: &str = "bearer";
 const VISITOR: &str = "visitor";
-const ABOUT: &str = "AI chat agents that answer from their owner's own content. An agent has \
-    sources, which are crawled, extracted and indexed. Replies to messages are based on these \
-    sources and name those that they used; they are sent as JSON or as Server-Sent Events.\n\n\
-    Every error response contains an `error` object with a stable `code`, and every response has \
-    the id of its request in `X-Request-Id`. A request can be refused before it reaches an \
-    operation: with 405 if the path does not support the method, 408 if the request head does not \
-    arrive in time, and 431 if the head is too large. Unknown fields of a body are ignored. Within \
-    `/v1`, fields, paths and error codes may be added, but nothing is removed or changes its \
-    meaning.";
+const ABOUT: &str = "AI chat agents that answer from their owner's own content. An agent has sources, which are \
+    crawled, extracted and indexed. Replies are based on these sources and cite those that they use; they are sent as \
+    JSON or as Server-Sent Events.\n\nEvery error response contains an `error` object with a stable `code`, and every \
+    response has the id of its request in `X-Request-Id`. A request can be refused before it reaches an operation: \
+    with 405 if the path does not support the method, 408 if the request head does not arrive in time, and 431 if the \
+    head is too large. Unknown fields of a body are ignored. Within `/v1`, fields, paths and error codes may be \
+    added, but nothing is removed or changes its meaning.";
 
 /// The OpenAPI 3.1 document of every endpoint. `extra_models` are the names beyond the built-in ones that
 /// agents can use on this server.

@@ -12,7 +12,7 @@ use cicerone_domain::{ApiKey, Id, kind};
 use crate::error::RequestError;
 use gcra::{Meter, Reading};
 
-/// The number of requests after which callers with their whole limit available are forgotten.
+/// The number of requests after which callers that have their full limit available are removed.
 const SWEEP_EVERY: u32 = 4_096;
 
 /// The state of a caller's limit after a request.
@@ -83,7 +83,7 @@ impl RateLimits {
         self.meters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Nanoseconds since the start, which is enough for 584 years.
+    /// Nanoseconds since the start; they overflow after 584 years.
     fn now(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX / 2)
     }

@@ -7,7 +7,7 @@ use cicerone_domain::fairness::{FairPermit, FairPool, Urgency};
 use cicerone_domain::{Error, Id, kind, limits};
 use tokio::time::timeout;
 
-/// Bytes for answers, from before they are made until they are sent or abandoned.
+/// Memory for responses, from before they are created until they are sent or abandoned.
 const ANSWERS: u64 = 24 * MEBIBYTE;
 /// Further bytes that are reserved for accounts that use less than their share.
 const ANSWERS_RESERVE: u64 = 12 * MEBIBYTE;
@@ -64,7 +64,7 @@ impl Rooms {
         self.answer(room, tenant, MAKING, PATIENCE).await
     }
 
-    /// Reserves room for an answer that takes at most so many bytes to be made. Fails with [`Error::Overloaded`].
+    /// Reserves room for a response whose creation takes at most this many bytes. Fails with [`Error::Overloaded`].
     pub(crate) async fn expect_bytes(
         &self,
         room: &mut Room,

@@ -28,12 +28,12 @@ enum Content {
 }
 
 impl Sent {
-    /// A whole body, in the memory that `room` reserves.
+    /// A complete body, in the memory that `room` reserves.
     pub(crate) fn whole(bytes: Bytes, room: Room, in_progress: Option<InProgress>) -> Self {
         Self { content: Content::Whole(bytes), _room: room, _in_progress: in_progress }
     }
 
-    /// A body that is made while it is sent.
+    /// A body that is generated while it is sent.
     pub(crate) fn stream(body: BoxBody, in_progress: Option<InProgress>) -> Self {
         let content = Content::Stream(body);
         Self { content, _room: Room::default(), _in_progress: in_progress }

@@ -47,9 +47,9 @@ const UPLOADS_IN_MEMORY: u64 = 4;
 
 /// Serves `application` on `listener` until the server's handle stops it.
 ///
-/// Call it within the tokio runtime on which work that outlives a connection is to run. Signals are not handled
-/// here. A graceful stop accepts no more connections and waits for requests in progress for as long as the
-/// settings say; shortly before that time is over, streams end with an `error` event.
+/// Call it within the tokio runtime on which work that outlives a connection runs. Signals are not handled here. A
+/// graceful stop accepts no more connections and waits for requests in progress for as long as the settings say;
+/// shortly before that time is over, streams end with an `error` event.
 ///
 /// # Errors
 ///
@@ -88,10 +88,10 @@ pub fn serve(listener: TcpListener, application: Application) -> std::io::Result
                 let stopping = stopping.clone();
                 async move { stopping.notified().await }
             })
-            // The connection has its own bounds instead of these two.
+            // The connection has its own limits instead of these two.
             .keep_alive(if times.idle.is_zero() { KeepAlive::Disabled } else { KeepAlive::Os })
             .client_request_timeout(Duration::ZERO)
-            // A caller that goes away is noticed at once. Changes then continue without it: see `change`.
+            // A disconnected caller is noticed immediately. Changes then continue without it: see `change`.
             .h1_allow_half_closed(false)
             // `unread` limits how much of an unread body is still read.
             .client_disconnect_timeout(Duration::ZERO)

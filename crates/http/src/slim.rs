@@ -2,10 +2,10 @@
 
 /// The text without comments, indentation and empty lines.
 ///
-/// It knows lines and nothing of the language: a comment begins at the beginning of a line, or is a type (`/** @type … */`)
-/// within one. So no line of a template may begin with `//` or `/*`, no string may contain `/** @`, and the space at the
-/// beginnings of a template's lines must not matter. The files of the console and the widget keep to that; the browser
-/// tests use them as they are served.
+/// It processes lines and does not parse the language: a comment begins at the beginning of a line, or is a type
+/// (`/** @type … */`) within one. So no line of a template may begin with `//` or `/*`, no string may contain `/** @`, and
+/// the space at the beginnings of a template's lines must not matter. The files of the console and the widget follow
+/// these rules; the browser tests use the served files.
 pub(crate) fn slim(text: &str) -> String {
     let mut slim = String::with_capacity(text.len());
     let mut is_comment = false;
@@ -47,9 +47,9 @@ pub(crate) fn slim_style(text: &str) -> String {
 
 /// A script as [`slim`] leaves it, also without space that separates nothing.
 ///
-/// Strings, templates and patterns stay as they are. A slash begins a pattern if what stands before it cannot end a
-/// value, or is `return`; line ends stay unless the line goes on by its last character, so that semicolons that are
-/// left out are found as before.
+/// Strings, templates and patterns are unchanged. A slash begins a pattern if the token before it cannot end a value,
+/// or is `return`; line ends are kept unless the last character continues the line, so that automatic semicolon
+/// insertion works as before.
 pub(crate) fn slim_script(text: &str) -> String {
     let text = slim(text);
     let mut rest = text.as_str();
@@ -77,7 +77,7 @@ pub(crate) fn slim_script(text: &str) -> String {
     slim
 }
 
-/// What has to stay of the space between two parts of a script.
+/// The space that must remain between two parts of a script.
 fn separator(before: &str, space: &str, after: &str) -> Option<char> {
     let last = before.chars().next_back()?;
     let next = after.chars().next()?;

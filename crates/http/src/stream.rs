@@ -168,7 +168,7 @@ impl<S: Script> Reply<S> {
 /// Waits until streams must end.
 pub(crate) async fn ended(ending: &mut watch::Receiver<bool>) {
     if ending.wait_for(|is_ending| *is_ending).await.is_err() {
-        // The sender is gone, so the value stays false.
+        // The sender was dropped, so the value stays false.
         std::future::pending().await
     }
 }

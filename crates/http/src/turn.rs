@@ -1,4 +1,4 @@
-//! Where a reply is made.
+//! Where a reply is generated.
 
 use std::panic::resume_unwind;
 
@@ -11,9 +11,9 @@ use tracing::Instrument as _;
 
 use crate::context::App;
 
-/// Accepted messages are usually answered on the thread of their connection, which saves two hand-overs. While
-/// messages are refused, that thread reads and refuses thousands in a second, and each step of a reply would wait for
-/// all that are ready. Then replies are made on the other runtime, whose threads refuse nothing.
+/// Accepted messages are usually answered on the thread of their connection, which saves two hand-overs. While messages
+/// are refused, that thread reads and refuses thousands per second, and each step of a reply would wait for all ready
+/// tasks. Then replies are generated on the other runtime, whose threads do not refuse requests.
 pub(crate) async fn answer(
     app: &App,
     accepted: Accepted,

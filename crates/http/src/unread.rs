@@ -1,9 +1,9 @@
 //! The rest of a request's body that was not read when the request is answered.
 //!
-//! A caller that is still sending must be able to read its answer. If the connection were closed at once, the
-//! operating system would discard the part of the answer that the caller has not read yet. So the rest of the
-//! body is read for a moment after the answer, bounded in bytes and time, and then the connection is closed.
-//! The framework would read the rest of a chunked body without any bound.
+//! A caller that is still sending must be able to read its response. If the connection were closed at once, the
+//! operating system would discard the part of the answer that the caller has not read yet. So the rest of the body is
+//! read for a moment after the response, limited in bytes and time, and then the connection is closed. The framework
+//! would read the rest of a chunked body without any limit.
 
 use std::cell::RefCell;
 use std::error::Error;
@@ -33,7 +33,7 @@ pub(crate) struct Body(Rc<RefCell<State>>);
 
 struct State {
     payload: Payload,
-    /// The connection, which reads ahead of the handler, within bounds.
+    /// The connection, which reads ahead of the handler, within limits.
     link: Option<Rc<Link>>,
     is_over: bool,
 }
@@ -105,7 +105,7 @@ struct Followed {
 }
 
 impl Followed {
-    /// Reads the rest, until it ends or a bound is reached.
+    /// Reads the rest, until it ends or a limit is reached.
     fn take(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         while self.bytes > 0 {
             match ready!(Pin::new(&mut self.rest).poll_next(cx)) {

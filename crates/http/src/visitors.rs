@@ -1,5 +1,5 @@
-//! The public ways to agents: what a widget on somebody's page, and the page `/chat/{token}`, ask the server for. Nobody needs
-//! a key here, so everything that a stranger sends is bounded before it costs anything.
+//! Public access to agents: the routes for widgets on other sites and for the page `/chat/{token}`. They require no
+//! key, so everything that a stranger sends is limited before it costs anything.
 //!
 //! A request passes, in this order: the limit of its address; the widget of its token; the origin of its page; the credential
 //! of its visitor; its body; how often the visitor may write; how many replies the widget may have in progress; the account's
@@ -45,14 +45,14 @@ pub(crate) use visit::preflight;
 const TOKEN_LIFE: Duration = Duration::from_millis(900);
 /// Most bytes of widgets remembered at once.
 const REMEMBERED_BYTES: u64 = 4 * 1_024 * 1_024;
-/// About what a widget takes beside its texts.
+/// The approximate size of a widget without its texts.
 const WIDGET_BYTES: usize = 1_024;
-/// What a text takes beside its characters.
+/// The size of a text without its characters.
 const TEXT_BYTES: usize = size_of::<String>();
 
-/// What the public routes share.
+/// The state that the public routes share.
 pub(crate) struct Visitors {
-    /// Invariant: it holds only widgets that were found, never a failed lookup.
+    /// Invariant: it contains only widgets that were found, never a failed lookup.
     found: Cache<WidgetToken, Arc<Found>>,
     credentials: Credentials,
     bounds: Bounds,
@@ -62,7 +62,7 @@ pub(crate) struct Visitors {
 /// A widget that was found by its token.
 struct Found {
     open: OpenWidget,
-    /// What the page needs, as JSON.
+    /// The configuration for the page, as JSON.
     view: Bytes,
 }
 
@@ -72,7 +72,7 @@ impl Found {
         let texts = self.open.widget.origins.as_slice().iter().map(String::as_str);
         let secrets = self.open.secrets.iter().map(IdentitySecret::reveal);
         let others: usize = texts.chain(secrets).map(|text| TEXT_BYTES + text.len()).sum();
-        // The widget's own texts are as long as what is made from them.
+        // The widget's own texts are as long as the result.
         WIDGET_BYTES + 2 * self.view.len() + others
     }
 }

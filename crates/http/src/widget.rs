@@ -1,4 +1,4 @@
-//! The widget: one script, made of the files in the folder `widget`. Its README says how they are joined.
+//! The widget: one script, built from the files in the folder `widget`. Its README explains how they are joined.
 
 #[cfg(test)]
 mod tests;
@@ -18,7 +18,7 @@ const MODULES: &[(&str, &str)] = &[
 ];
 const STYLE: &str = include_str!("widget/style.css");
 
-/// The script of the widget, as it is served. It is made anew at each call.
+/// The script of the widget, as it is served. It is built again at each call.
 pub(crate) fn script() -> String {
     let mut modules = String::new();
     for (_, text) in MODULES {

@@ -1,12 +1,11 @@
-//! Lists from a process that is not trusted.
+//! Lists from an untrusted process.
 
 use std::fmt;
 use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, Error as _, SeqAccess, Visitor};
 
-/// Reads a list of at most `MOST` items. A longer one is refused at its first item too many, before it takes
-/// memory.
+/// Reads a list of at most `MOST` items. A longer one is refused at the first excess item, before it takes memory.
 pub(crate) fn at_most<'de, D, T, const MOST: usize>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,

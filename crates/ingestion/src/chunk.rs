@@ -18,9 +18,9 @@ const TARGET_CHARS: usize = 1_600;
 const MAX_CHARS: usize = 2_000;
 /// A stretch of fewer characters is joined with its neighbour; in a long text the bound is higher.
 const MIN_CHARS: usize = 200;
-/// What joins the headings of a path.
+/// The separator between the headings of a path.
 const PATH_SEPARATOR: &str = " › ";
-/// Replaces the outer headings that a path leaves out.
+/// Replaces the outer headings that a path omits.
 const LEFT_OUT: &str = "… › ";
 
 /// A part of a text that can be found and cited on its own.
@@ -53,7 +53,7 @@ pub struct Chunk {
 /// assert_eq!(&text[chunks[0].range.clone()], text);
 /// ```
 pub fn chunks(text: &str) -> Vec<Chunk> {
-    // Any two neighbours have more than the minimum together, so that this bounds their number.
+    // Any two neighbours together exceed the minimum, which bounds their number.
     let min = MIN_CHARS.max(text.chars().count() / (limits::DOCUMENT_PASSAGES / 2) + 1);
     let mut joined = Joined { stretches: Vec::new(), min };
     let mut section = Section::default();
@@ -97,7 +97,7 @@ fn with_headings(stretches: Vec<Stretch>) -> Vec<Chunk> {
     chunks
 }
 
-/// The headings of a path in one line. If they are too long together, the outermost are left out.
+/// The headings of a path in one line. If they are too long together, the outermost are omitted.
 fn joined_path(path: &[Arc<str>]) -> Option<Arc<str>> {
     let innermost = path.last()?;
     let mut left = limits::HEADING_PATH_CHARS - LEFT_OUT.chars().count();
@@ -124,7 +124,7 @@ struct Section {
     pieces: Vec<Piece>,
 }
 
-/// Pieces put together.
+/// Pieces that are joined.
 #[derive(Debug)]
 struct Stretch {
     path: Path,
@@ -135,7 +135,7 @@ struct Stretch {
 }
 
 impl Section {
-    /// Puts its pieces together, as many to a stretch as fit.
+    /// Joins its pieces into stretches, as many to a stretch as fit.
     fn pack(self, stretches: &mut Joined) {
         let mut left: usize = self.pieces.iter().map(|piece| piece.gap + piece.chars).sum();
         let mut current: Option<Stretch> = None;
@@ -161,8 +161,7 @@ impl Section {
     }
 }
 
-/// Stretches of which those too small to stand alone are joined with the next one, and the last with
-/// the one before.
+/// Joins stretches that are too small with the next one, and the last with the previous one.
 struct Joined {
     stretches: Vec<Stretch>,
     /// A stretch of fewer characters is too small.

@@ -1,4 +1,4 @@
-//! Content made into documents and passages.
+//! Extracts documents and passages from content.
 
 #[cfg(feature = "office")]
 pub(crate) mod book;
@@ -45,7 +45,7 @@ pub use detect::detect_upload_type;
 pub(crate) use detect::is_html;
 pub use reading::{PageReading, Prepared, Reading};
 
-/// An answer beyond this many characters is searched in several passages.
+/// An answer with more than this many characters is split into several passages.
 const PAIR_PASSAGE_CHARS: usize = 6_400;
 
 /// Content to extract from.
@@ -75,7 +75,7 @@ impl Unreadable {
     }
 }
 
-/// Documents and passages of a source.
+/// Extracts the documents and passages of a source.
 ///
 /// A text or file is one document in passages of about 1,600 characters; a pair is a document of its own with one
 /// passage.
@@ -141,7 +141,7 @@ fn paired(pairs: Vec<QaPair>) -> Extracted {
     Extracted { title, documents: documents.collect() }
 }
 
-/// The answer as a whole; in several stretches only if it is too long for a prompt.
+/// The complete answer; in several stretches only if it is too long for a prompt.
 fn stretches_of_pair(pair: &QaPair) -> Vec<Stretch> {
     let QaPair { question, answer } = pair;
     let start = answer.char_indices().nth(PAIR_PASSAGE_CHARS);

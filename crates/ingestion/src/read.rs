@@ -19,7 +19,7 @@ pub trait ReadPage: Send + Sync {
     ///
     /// # Errors
     ///
-    /// If it cannot be read, with a sentence for the person who added it.
+    /// If it cannot be read, with a reason for the person who added it.
     async fn page(
         &self,
         url: &Url,
@@ -31,7 +31,7 @@ pub trait ReadPage: Send + Sync {
     ///
     /// # Errors
     ///
-    /// If it cannot be read, with a sentence for the person who added it.
+    /// If it cannot be read, with a reason for the person who added it.
     async fn file(
         &self,
         kind: UploadType,

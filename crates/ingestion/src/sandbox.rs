@@ -1,12 +1,12 @@
-//! Reads untrusted documents in child processes, so that a hostile document harms nothing else.
+//! Reads untrusted documents in child processes, so that a hostile document cannot harm anything else.
 //!
 //! [`Readers`] is a pool of child processes: the same program, started again so that it calls
 //! [`serve_reader`]. A child has no environment, no network and no files, and its memory and
 //! processor time are limited. It reads one document after the other and ends after a time without
 //! work. In every case, the caller gets a reading or an [`Unreadable`] with a sentence for people.
 //!
-//! Text that only pictures show is recognised by a program that the settings name. It runs in another process, behind
-//! walls of its own: see [`OcrSettings`].
+//! Text in pictures is recognised by a program that the settings name. It runs in another process, with its own
+//! restrictions: see [`OcrSettings`].
 //!
 //! Invariant: no document, not even a text, is parsed, decoded or cut outside a child process.
 
@@ -62,7 +62,7 @@ impl Readers {
     ///
     /// # Errors
     ///
-    /// If the document cannot be read, with a sentence for the person who added it.
+    /// If the document cannot be read, with a reason for the person who added it.
     pub async fn page(
         &self,
         url: &Url,
@@ -83,7 +83,7 @@ impl Readers {
     ///
     /// # Errors
     ///
-    /// If the document cannot be read, with a sentence for the person who added it.
+    /// If the document cannot be read, with a reason for the person who added it.
     pub async fn file(
         &self,
         kind: UploadType,

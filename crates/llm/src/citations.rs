@@ -116,8 +116,8 @@ impl MarkFilter {
         Some(count)
     }
 
-    /// Passes code on as it is. Code within a line ends with the line at the latest, so that a single
-    /// backtick does not hide later marks.
+    /// Forwards code unchanged. Code within a line ends with the line at the latest, so that a single backtick does not
+    /// hide later marks.
     fn code_text(&mut self, rest: &str, out: &mut String) -> usize {
         let is_block = self.code.is_some_and(|ticks| ticks >= 3);
         let ends = |c: char| c == '`' || (c == '\n' && !is_block);
@@ -151,7 +151,7 @@ impl MarkFilter {
         group.numbers.len() == 1 || group.numbers.iter().any(in_range)
     }
 
-    /// Removes a group, and the white space around it as far as that reads best.
+    /// Removes a group, and the surrounding white space, so that the text reads well.
     fn take_out(&mut self, rest: &str, gap: &str, group: &Group, out: &mut String) -> usize {
         for number in &group.numbers {
             let index = number - 1;

@@ -20,27 +20,26 @@ const OPENAI_URL: &str = "https://api.openai.com/v1";
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelsConfig {
-    /// What serves the models that have no route of their own. Unset: the embedded answerer.
+    /// What serves the models that have no route. Unset: the embedded answerer.
     #[schema(inline)]
     pub default: Option<RouteConfig>,
     /// OpenAI-compatible servers, each under a name of your choice. The variables `OPENAI_API_KEY`
     /// and `OPENAI_BASE_URL` set up one with the name `openai`, which then is the default.
     #[schema(inline)]
     pub upstreams: BTreeMap<String, UpstreamConfig>,
-    /// What serves one model, by the name that agents give as `model`. A name beyond the built-in
-    /// ones becomes one that agents may use.
+    /// What serves one model, by the name that agents give as `model`. A name that is not built in becomes a model that
+    /// agents may use.
     #[schema(inline)]
     pub routes: BTreeMap<String, RouteConfig>,
 }
 
-/// What serves a model: an upstream, and others to turn to, in order, if it fails before the
-/// first token.
+/// What serves a model: an upstream, and fallbacks, in order, if it fails before the first token.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RouteConfig {
     /// The name of an upstream, or `embedded` for the embedded answerer.
     pub upstream: String,
-    /// The name of the model at the upstream. Unset: the upstream's `model`, else the agent's.
+    /// The name of the model at the upstream. Unset: the upstream's `model`, or else the agent's.
     #[serde(default)]
     pub model: Option<String>,
     /// What to try next, in this order, if the upstream fails before the first token.
@@ -55,7 +54,7 @@ pub struct RouteConfig {
 pub struct TargetConfig {
     /// The name of an upstream, or `embedded` for the embedded answerer.
     pub upstream: String,
-    /// The name of the model at the upstream. Unset: the upstream's `model`, else the agent's.
+    /// The name of the model at the upstream. Unset: the upstream's `model`, or else the agent's.
     #[serde(default)]
     pub model: Option<String>,
 }
@@ -67,15 +66,14 @@ pub struct TargetConfig {
 pub struct UpstreamConfig {
     /// The URL to which `/chat/completions` is added.
     pub base_url: String,
-    /// The environment variable that holds the key. If neither this nor `api_key` is set, no key is
-    /// sent.
+    /// The environment variable that contains the key. If neither this nor `api_key` is set, no key is sent.
     pub api_key_variable: Option<String>,
     /// The key itself. Prefer `api_key_variable`, which keeps it out of the file.
     #[schema(value_type = Option<String>)]
     pub api_key: Option<Secret>,
     /// The name of the model at the upstream, if a route gives none. Unset: the agent's.
     pub model: Option<String>,
-    /// The request field that bounds the reply. Nearly every server takes `max_tokens`; reasoning
+    /// The request field that limits the length of the reply. Nearly every server accepts `max_tokens`; reasoning
     /// models of the official API require `max_completion_tokens`.
     #[schema(inline)]
     pub max_tokens_field: MaxTokensField,
@@ -87,10 +85,10 @@ pub struct UpstreamConfig {
     /// model's name, and `o200k` for an unknown name.
     #[schema(inline)]
     pub tokenizer: Option<TokenizerName>,
-    /// Whether a question that cannot be understood without the messages before it is rewritten by the model before its
-    /// passages are searched for. It takes one more short request for such a question.
+    /// Whether the model first rewrites a question that cannot be understood without the messages before it, so that
+    /// the search finds its passages. Such a question takes one more short request.
     pub rewrite_questions: bool,
-    /// How long a reply waits for that. The question is then searched for as it is.
+    /// How long a reply waits for that. After that, the search uses the question unchanged.
     pub rewrite_seconds: f64,
     /// Tokens that prompt and reply may take together.
     pub context_tokens: u32,
@@ -98,15 +96,15 @@ pub struct UpstreamConfig {
     pub connect_seconds: f64,
     /// The longest wait for the first token of a stream.
     pub first_token_seconds: f64,
-    /// The longest silence within a stream.
+    /// The longest pause within a stream.
     pub between_tokens_seconds: f64,
-    /// The longest time for a reply, with all its attempts.
+    /// The time limit of a reply, including all its attempts.
     pub total_seconds: f64,
     /// Further attempts before the first token.
     pub max_retries: u32,
-    /// Failed replies in a row after which the upstream is left alone for `breaker_seconds`.
+    /// The number of consecutive failed replies after which the upstream is not used for `breaker_seconds`.
     pub breaker_failures: u32,
-    /// How long it is left alone before one reply tries it again.
+    /// How long it is not used before one reply tries it again.
     pub breaker_seconds: f64,
 }
 
@@ -135,7 +133,7 @@ impl Default for UpstreamConfig {
     }
 }
 
-/// The request field that bounds a reply's tokens.
+/// The request field that limits a reply's tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MaxTokensField {
@@ -190,7 +188,7 @@ impl Serialize for Secret {
 pub struct ConfigError {
     /// The setting: `models.upstreams.local.base_url`.
     pub setting: String,
-    /// What the setting must satisfy, lower case.
+    /// The requirement for the setting, in lower case.
     pub message: String,
 }
 

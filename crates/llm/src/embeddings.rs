@@ -26,7 +26,7 @@ const NUMBER_BYTES: usize = 26;
 /// The largest answer that is read, in addition to its vectors.
 const FRAME_BYTES: usize = 64 * 1_024;
 
-/// An upstream that makes vectors.
+/// An upstream that creates vectors.
 pub struct Embeddings {
     config: EmbeddingsConfig,
     model: String,

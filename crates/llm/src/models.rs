@@ -145,7 +145,7 @@ impl LanguageModel for Models {
                     upstream = name,
                     error = failure.message,
                     cause,
-                    "a question was not rewritten; it is searched for as it is"
+                    "a question was not rewritten; the search uses it unchanged"
                 );
                 None
             }
@@ -264,7 +264,8 @@ fn route(
                 return Ok(Target::embedded(embedded));
             }
             let Some(upstream) = upstreams.get(&name).map(Arc::clone) else {
-                let message = format!("names `{name}`, which is no section of `models.upstreams`");
+                let message =
+                    format!("names `{name}`, but `models.upstreams.{name}` does not exist");
                 return Err(ConfigError::new(setting, message));
             };
             Ok(Target { name, kind: TargetKind::Upstream { upstream, model } })

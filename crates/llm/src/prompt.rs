@@ -31,18 +31,17 @@ pub(crate) struct Prompt {
     pub(crate) passages: usize,
 }
 
-/// The bytes of what a prompt is made from. A token is estimated from each of its characters.
+/// The number of bytes from which a prompt is built. Tokens are estimated character by character.
 pub(crate) fn bytes(request: &ReplyRequest) -> usize {
     let passages = request.passages.iter().map(|hit| hit.text.len());
     let history = request.history.iter().map(|message| message.content.len());
     request.profile.system_prompt.len() + passages.chain(history).sum::<usize>()
 }
 
-/// The prompt for a request: system prompt with instructions, as much history as fits, and the
-/// question with the passages, as many as fit.
-/// The fence around the passages is made from `random`: it must be new for each request, so that no
-/// content can close it. If passages and history do not both fit, passages come first, but leave a
-/// quarter of the room to the history.
+/// The prompt for a request: system prompt with instructions, as much history as fits, and the question with the
+/// passages, as many as fit. The fence around the passages is derived from `random`, which must be new for each
+/// request, so that no content can close it. If passages and history do not both fit, passages have priority, but leave
+/// a quarter of the room for the history.
 pub(crate) fn build(
     request: &ReplyRequest,
     random: [u8; 16],
@@ -113,8 +112,8 @@ fn recent<'a>(history: &'a [Message], purse: &mut Purse) -> &'a [Message] {
     start.and_then(|start| recent.get(start..)).unwrap_or_default()
 }
 
-/// The system message. `fence` is that of the passages, if there are any. The day comes last, so that upstreams can keep
-/// what they computed for the rest.
+/// The system message. `fence` is that of the passages, if there are any. The date comes last, so that upstreams can
+/// cache the rest.
 fn system(agent_prompt: &str, fence: Option<&str>, today: Day) -> String {
     let mut text = agent_prompt.trim().to_owned();
     if !text.is_empty() {

@@ -35,7 +35,7 @@ const LONGEST_SECONDS: f64 = 86_400.0;
 /// The smallest context, in tokens, that has room for a useful prompt.
 const CONTEXT_TOKENS_LEAST: u32 = 1_024;
 
-/// A prompt from at most so many bytes is made in about a tenth of a millisecond.
+/// A prompt from at most this many bytes is built in about a tenth of a millisecond.
 const QUICK_PROMPT_BYTES: usize = 32 * 1_024;
 
 /// An upstream, ready for requests.
@@ -101,7 +101,8 @@ impl Upstream {
         let work = self.attempts(request, model, tokens, &mut is_started);
         let total = seconds(self.config.total_seconds);
         let outcome = timeout(total, work).await.unwrap_or_else(|_| {
-            let message = format!("gave no whole reply within {} s", self.config.total_seconds);
+            let message =
+                format!("did not complete the reply within {} s", self.config.total_seconds);
             Err(Failure::new(Remedy::Elsewhere, message))
         });
         match &outcome {
@@ -146,7 +147,7 @@ impl Upstream {
         }
     }
 
-    /// Makes the prompt. A large one is made on a thread for slow work.
+    /// Builds the prompt. A large one is built on a thread for slow work.
     async fn prompt(&self, request: &Arc<ReplyRequest>, model: &str) -> Result<Prompt, Failure> {
         let mut delimiter = [0; 16];
         self.entropy.fill(&mut delimiter);
@@ -204,7 +205,7 @@ impl Upstream {
         let sent = self.client.post(self.url.clone()).json(body).send();
         let response = if body.stream {
             timeout_at(first, sent).await.map_err(|_| {
-                Failure::new(Remedy::Elsewhere, "sent no answer in the time for a first token")
+                Failure::new(Remedy::Elsewhere, "did not send the first token in time")
             })?
         } else {
             sent.await

@@ -1,7 +1,7 @@
 //! The checker: asks agents the checks of their owners, and records what the replies lack.
 //!
-//! Accounts take turns, some checks each, so a long run does not delay those of others. The results are recorded after each
-//! turn; after a crash, a run continues with the checks that were being asked.
+//! Accounts take turns with a few checks each, so a long run does not delay those of others. The results are recorded
+//! after each turn; after a crash, a run continues with the checks that were being asked.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,7 +42,7 @@ pub struct CheckerPorts {
     /// Notified when this process has queued a run.
     pub signal: WorkSignal,
     /// To be notified when a run has ended and its event can be delivered.
-    pub told: WorkSignal,
+    pub event_written: WorkSignal,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// The source of randomness.
@@ -66,11 +66,11 @@ pub enum Checked {
     Some,
 }
 
-/// What became of the questions of a turn.
+/// The outcome of the questions of a turn.
 enum Asked {
     /// All were answered.
     Results(Vec<CheckResult>),
-    /// One of them cannot be answered at present.
+    /// One of them cannot be answered at the moment.
     Later(Error),
     /// One of them is not to be answered, now and later.
     Never(Error),
@@ -92,7 +92,7 @@ impl Checker {
                 Err(error) => {
                     tracing::warn!(
                         error = &error as &dyn std::error::Error,
-                        "checks of agents cannot be asked at present"
+                        "cannot run the checks of agents at the moment"
                     );
                     stop.run_until_cancelled(tokio::time::sleep(OUTAGE_PAUSE)).await;
                     continue;
@@ -177,7 +177,8 @@ impl Checker {
         Asked::Results(results)
     }
 
-    /// Releases a run to be claimed later, or ends it after too many attempts. An overloaded server is no failed attempt.
+    /// Releases a run to be claimed later, or ends it after too many attempts. An overloaded server does not count as a
+    /// failed attempt.
     async fn put_off(&self, lease: &RunLease, attempts: u32, error: Error) -> Result<(), Error> {
         let is_overload = matches!(error, Error::Overloaded);
         if attempts >= limits::CHECK_ATTEMPTS && !is_overload {
@@ -194,7 +195,7 @@ impl Checker {
     async fn end(&self, lease: &RunLease, end: RunEnd) -> Result<(), Error> {
         let (event, now) = (Id::random(self.ports.entropy.as_ref()), self.ports.clock.now());
         if let Some(run) = self.ports.checks.end_run(lease, end, event, now).await? {
-            self.ports.told.notify();
+            self.ports.event_written.notify();
             metrics::counter!(RUNS, "status" => run.status.name()).increment(1);
             tracing::info!(run_id = %run.id, agent_id = %run.agent_id, status = run.status.name(),
                 passed = run.passed(), failed = run.failed(), "a run of checks ended");

@@ -9,7 +9,7 @@ use cicerone_domain::{Clock, Error, Id, Timestamp, kind, limits};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-/// How often it runs: deleted data is gone from every file within twice this time.
+/// How often it runs: deleted data is removed from every file within twice this time.
 const INTERVAL: Duration = Duration::from_secs(25);
 /// How often it counts waiting jobs and deliveries.
 const MEASURE_INTERVAL: Duration = Duration::from_secs(10);
@@ -71,7 +71,7 @@ pub struct Housekeeper {
     objects: Arc<dyn ObjectStore>,
     clock: Arc<dyn Clock>,
     retention: Retention,
-    /// The last agent whose gaps were looked at.
+    /// The last agent whose gaps were checked.
     gaps_after: Arc<Mutex<Option<Id<kind::Agent>>>>,
 }
 
@@ -121,7 +121,7 @@ impl Housekeeper {
             if let Err(error) = self.measure_once().await {
                 tracing::debug!(
                     error = &error as &dyn std::error::Error,
-                    "what waits could not be counted"
+                    "the queues could not be counted"
                 );
             }
             stop.run_until_cancelled(tokio::time::sleep(MEASURE_INTERVAL)).await;

@@ -1,4 +1,4 @@
-//! The learner: makes vectors of passages after their sources are trained.
+//! The learner: creates vectors of passages after their sources are trained.
 //!
 //! It works in the background, one batch at a time; until then, searches are by words. The database
 //! records which sources lack vectors, so it continues after a crash where it stopped. Accounts
@@ -37,13 +37,13 @@ const LONGEST_ASKED: Duration = Duration::from_secs(10 * 60);
 const CHECK: Duration = Duration::from_secs(60 * 60);
 /// The shortest time between two checks that questions caused.
 const DOUBTED: Duration = Duration::from_secs(5);
-/// The database has whole milliseconds, so that a source is due a little later than the wait says.
+/// The database stores whole milliseconds, so a source is due slightly later than the wait.
 const ROUNDING: Duration = Duration::from_millis(5);
 /// How often the sources without vectors are counted while the learner is busy.
 const COUNTED: Duration = Duration::from_secs(5);
 /// How many sources are remembered for which a passage without a vector was logged.
 const REPORTED: usize = 1_000;
-/// Passages that the model makes no vector of.
+/// Passages for which the model produces no vector.
 const REFUSED: &str = "cicerone_passages_without_vector_total";
 
 /// The ports of a learner.
@@ -79,7 +79,7 @@ pub struct Learner {
 pub enum Learned {
     /// No source lacks vectors.
     Nothing,
-    /// A batch was made, or a source was completed.
+    /// A batch was processed, or a source was completed.
     Some,
 }
 
@@ -100,7 +100,7 @@ struct State {
     checked: Option<Instant>,
     /// Failures in a row.
     failures: u32,
-    /// How often batches are halved, because the model asked for pauses.
+    /// How often batches are halved because the model requested pauses.
     reduced: u32,
     /// When the sources without vectors were counted last.
     counted: Option<Instant>,
@@ -110,11 +110,11 @@ struct State {
     reported: HashSet<Id<kind::Source>>,
 }
 
-/// What a model made of texts.
+/// The result of a model for texts.
 enum Made {
     /// A vector for each.
     Vectors(Vec<Vector>),
-    /// Nothing, while it makes a vector of another text: it fails at these.
+    /// No vectors, although it produces one for another text: it fails on these.
     Fails(EmbedError),
     /// Vectors of another space.
     OtherSpace,
@@ -242,11 +242,11 @@ impl Learner {
         }
     }
 
-    /// Asks the model for the vectors of a batch. If that fails, the model is asked for the vector of [`PROBE`], which
-    /// shows whether the texts are the cause. The status alone does not: some servers answer 500 to a text that is too
-    /// long, and some answer 400 to every text while they start.
+    /// Requests the vectors of a batch. If that fails, the vector of [`PROBE`] is requested, which shows whether the
+    /// texts are the cause. The status alone does not: some servers answer 500 to a text that is too long, and some
+    /// answer 400 to every text while they start.
     ///
-    /// Returns an error if the model makes no vectors at present.
+    /// Returns an error if the model does not produce vectors at the moment.
     async fn make(&self, space: &Space, batch: &Batch) -> Result<Made, EmbedError> {
         let embedder = self.ports.embedder.as_ref();
         let texts = batch.texts();
@@ -273,7 +273,7 @@ impl Learner {
             Err(error) => {
                 tracing::debug!(
                     error = &failure as &dyn std::error::Error,
-                    "the embedding model failed at a batch, and then at a text that it knows"
+                    "the embedding model failed on a batch, and then on a text that had succeeded before"
                 );
                 Err(error)
             }
@@ -358,7 +358,7 @@ impl Learner {
 
     fn recovered(&self) {
         if std::mem::take(&mut self.state.lock().failures) > 0 {
-            tracing::info!("vectors of passages are made again");
+            tracing::info!("vectors of passages can be created again");
         }
     }
 
@@ -370,7 +370,7 @@ impl Learner {
         if state.failures == 1 {
             tracing::warn!(
                 error = trouble as &dyn std::error::Error,
-                "vectors of passages cannot be made at present; searches go by words meanwhile"
+                "cannot create vectors at the moment; searches use words only"
             );
         }
         let doubled = FIRST_PAUSE.saturating_mul(1 << (state.failures - 1).min(8));

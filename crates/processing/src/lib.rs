@@ -1,9 +1,8 @@
 //! Cicerone's background work on sources.
 //!
-//! The [`Worker`] claims jobs, fetches the content of their sources, has it read and extracted by
-//! `cicerone-ingestion`, and stores the outcome through the ports of the domain. The
-//! [`Housekeeper`] removes data that is no longer needed. The [`Learner`] has vectors made of
-//! passages, and the [`Checker`] asks agents the checks of their owners.
+//! The [`Worker`] claims jobs, fetches the content of their sources, has it read and extracted by `cicerone-ingestion`,
+//! and stores the outcome through the ports of the domain. The [`Housekeeper`] removes data that is no longer needed.
+//! The [`Learner`] creates vectors of passages, and the [`Checker`] asks agents the checks of their owners.
 //!
 //! Invariant: this crate does not depend on the database, the index or HTTP.
 

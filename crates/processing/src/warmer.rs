@@ -22,7 +22,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 #[derive(Clone)]
 pub(crate) struct Warmer {
     index: Arc<dyn PassageIndex>,
-    /// The agents whose indexes are being changed, with the version that has been asked for meanwhile.
+    /// The agents whose indexes are being changed, with the version requested in the meantime.
     agents: Arc<Mutex<HashMap<Id<kind::Agent>, Option<AgentVersion>>>>,
 }
 
@@ -32,7 +32,7 @@ impl Warmer {
     }
 
     /// Has the index of an agent brought to this version: at once if it is not being changed, otherwise together with
-    /// all that is asked for meanwhile. A failure is logged; the next question tries again.
+    /// all versions requested in the meantime. A failure is logged; the next question tries again.
     pub(crate) fn warm(&self, version: AgentVersion) {
         let mut agents = self.agents.lock();
         if let Some(next) = agents.get_mut(&version.id) {
@@ -44,7 +44,7 @@ impl Warmer {
         tokio::spawn(self.clone().keep_warm(version));
     }
 
-    /// Brings an index to `version`, and then to each that was asked for meanwhile.
+    /// Brings an index to `version`, and then to each version requested in the meantime.
     async fn keep_warm(self, mut version: AgentVersion) {
         loop {
             let began = Instant::now();
@@ -61,7 +61,7 @@ impl Warmer {
         }
     }
 
-    /// The version of an agent that has been asked for; forgets the agent if there is none.
+    /// The version of an agent that has been requested; forgets the agent if there is none.
     fn next(&self, agent: Id<kind::Agent>) -> Option<AgentVersion> {
         let mut agents = self.agents.lock();
         let next = agents.get_mut(&agent).and_then(Option::take);

@@ -54,7 +54,7 @@ pub struct WorkerPorts {
     /// Notified when this process has queued a job.
     pub signal: WorkSignal,
     /// To be notified when a job has ended and its event can be delivered.
-    pub told: WorkSignal,
+    pub event_written: WorkSignal,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// The source of randomness.
@@ -144,8 +144,8 @@ impl Worker {
         Ok(Step::Idle)
     }
 
-    /// Carries out jobs, as many at once as its settings say, until `stop`. Jobs that do not finish within the
-    /// grace period then go back to the queue. Dropping the future ends them at once.
+    /// Carries out jobs, as many at once as its settings say, until `stop`. Jobs that do not finish within the grace
+    /// period then return to the queue. Dropping the future ends them at once.
     pub async fn run(&self, stop: CancellationToken) {
         let release = CancellationToken::new();
         let grace = async {
@@ -236,10 +236,10 @@ impl Worker {
             tracing::warn!(
                 requeued = back.requeued,
                 failed = back.poisoned,
-                "took back jobs whose worker was gone"
+                "released jobs whose worker had stopped"
             );
             self.ports.signal.notify();
-            self.ports.told.notify();
+            self.ports.event_written.notify();
         }
         Ok(())
     }
@@ -362,7 +362,7 @@ impl Worker {
         tracing::warn!(
             attempt,
             error = &error as &dyn std::error::Error,
-            "a transient fault interrupted the processing"
+            "a transient failure interrupted the processing"
         );
         if attempt < limits::JOB_ATTEMPTS {
             let pause = settings::backoff_millis(attempt, self.ports.entropy.as_ref());
@@ -396,7 +396,7 @@ impl Worker {
 
     /// Logs how a job ended, wakes the deliverer of its event, and updates the index.
     fn ended(&self, job: &ClaimedJob, source: &Source, now: Timestamp) {
-        self.ports.told.notify();
+        self.ports.event_written.notify();
         let millis = now.as_millis() - job.queued_at.as_millis();
         let status = source.state.status().name();
         let kind = source.content.source_type().name();

@@ -30,8 +30,8 @@ pub(crate) use turns::Turns;
 /// passages.
 const CANDIDATES: u64 = 1;
 
-/// A search runs on a thread of its own if the number of passages times the bytes of the question is
-/// larger than this: 20,000 passages and a question of usual length.
+/// A search runs on a separate thread if the number of passages times the bytes of the question is larger than this:
+/// 20,000 passages and a question of usual length.
 const LARGE_SEARCH: u64 = 20_000 * USUAL_QUESTION_BYTES;
 /// A shorter question counts as one of this length.
 const USUAL_QUESTION_BYTES: u64 = 60;
@@ -47,7 +47,7 @@ const LARGE_SEARCHES: u64 = 4;
 /// them takes up to 5 ms, and the index takes about ten times the bytes of the passages.
 const SMALL_BYTES: u64 = 64 * 1_024;
 
-/// The folder, beside those of the agents, with a folder of vectors for each agent.
+/// The folder, next to those of the agents, with a folder of vectors for each agent.
 const VECTORS: &str = "vectors";
 
 /// The settings of the indexes.
@@ -160,7 +160,7 @@ impl Index {
         if let Some(snapshot) = self.shared.current(agent) {
             return Ok(Some(snapshot));
         }
-        // In a task of its own: if the caller is cancelled, the change must still be finished.
+        // In a separate task: if the caller is cancelled, the change must still be finished.
         tokio::spawn(synchronisation::synchronise(Arc::clone(&self.shared), agent, urgency))
             .await
             .map_err(Error::internal)?
@@ -199,10 +199,9 @@ impl Shared {
     /// The open index of an agent, if it has exactly this content and its folder (if it has one)
     /// still exists.
     ///
-    /// Invariant: a higher generation alone does not make an index current. If the database was
-    /// restored to an earlier state, an old index is ahead of it and has content that it no longer
-    /// has. Whether an index is rightly ahead is decided by the database: see
-    /// [`synchronisation::synchronise`].
+    /// Invariant: a higher generation alone does not make an index current. If the database was restored to an earlier
+    /// state, an old index is ahead of it and has content that the database no longer has. Whether an index may be
+    /// ahead is decided with the database: see [`synchronisation::synchronise`].
     fn current(&self, agent: AgentVersion) -> Option<Arc<Snapshot>> {
         self.usable(agent.id).filter(|snapshot| snapshot.generation() == agent.generation)
     }
@@ -233,7 +232,7 @@ impl PassageIndex for Index {
                 Err(synchronisation::exhausted(agent.id, error))
             }
             Err(error) => {
-                tracing::warn!(agent = %agent.id, %error, "an index cannot be read and is made again");
+                tracing::warn!(agent = %agent.id, %error, "an index cannot be read and is rebuilt");
                 self.discard(agent.id).await?;
                 let Some(snapshot) = self.in_step(agent, urgency).await? else {
                     return Ok(Found::default());
@@ -266,7 +265,7 @@ impl PassageIndex for Index {
             return self.search(agent, query, limit).await;
         };
         let found = self.search(agent, query, limit.max(WINDOW)).await?;
-        // What is added depends on more than the query.
+        // The contribution depends on more than the query.
         let found = Found { reply: ReplyMemo::default(), ..found };
         Ok(meaning.add(agent, vector, query, found, limit).await)
     }
@@ -305,7 +304,7 @@ pub(crate) fn remove_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether a search takes so long that it needs a thread of its own.
+/// Whether a search takes so long that it needs a separate thread.
 fn is_large(passages: u64, query: &Query) -> bool {
     let bytes = query.text.len() + query.context.iter().map(String::len).sum::<usize>();
     let bytes = u64::try_from(bytes).unwrap_or(u64::MAX).max(USUAL_QUESTION_BYTES);

@@ -1,4 +1,4 @@
-//! Which questions are alike: by their stems, weighted by rarity, and by trigrams of their letters.
+//! Decides which questions are similar: by their stems, weighted by rarity, and by trigrams of their letters.
 //!
 //! Each question is a sparse vector of both kinds of features. The likeness of two questions is the cosine, and that of a
 //! question and a group is the mean over the questions that the group is known by.
@@ -16,7 +16,7 @@ use cicerone_language::{Language, fold, terms};
 const THRESHOLD: f32 = 0.2;
 /// The share of the stems in the likeness; the rest is that of the trigrams.
 const STEMS: f32 = 0.6;
-/// What a stop word weighs, compared with another word that is as rare.
+/// The weight of a stop word relative to another word of the same rarity.
 const STOP_WORD: f32 = 0.2;
 /// Most stems of a question that are compared: the rarest.
 const MOST_STEMS: usize = 32;
@@ -253,8 +253,8 @@ fn cut(text: &str) -> &str {
     text.get(..end).unwrap_or(text)
 }
 
-/// The language of most of the questions. One question alone is often too short to tell, and questions that are compared
-/// must be analysed alike.
+/// The language of most of the questions. A single question is often too short to detect its language, and questions
+/// that are compared must be analysed in the same way.
 fn language<'a>(texts: impl Iterator<Item = &'a String>) -> Option<Language> {
     let mut sample = String::new();
     for text in texts {

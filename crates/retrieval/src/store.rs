@@ -50,14 +50,14 @@ pub(crate) enum Unusable {
     /// It does not exist.
     #[error("there is no index")]
     Missing,
-    /// It was made by another version.
-    #[error("its schema is another version's")]
+    /// It was written by another version.
+    #[error("its schema has another version")]
     OtherSchema,
     /// A file was changed after it was written.
     #[error("{0} of its files are damaged")]
     Damaged(usize),
     /// The last commit has no description of its content that this version can read.
-    #[error("its commit does not say what it holds")]
+    #[error("its commit lacks the description of its content")]
     NoPayload,
     /// It cannot be read.
     #[error(transparent)]

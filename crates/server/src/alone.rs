@@ -1,4 +1,4 @@
-//! What one process at a time may use: a data directory, and a SQLite database.
+//! Locks for what only one process at a time may use: a data directory and a SQLite database.
 
 use crate::configuration::Configuration;
 use crate::data_directory::DataDirectory;
@@ -8,10 +8,9 @@ use crate::leftovers;
 
 /// The right to both, held until it is dropped or the process ends.
 ///
-/// The data directory has a lock of its own, for the index and the uploads in it. The lock of the
-/// database is beside the database, so it also stops two servers whose settings name one file and
-/// different directories. Commands that work while a server runs (`backup`, `account`, `key`) take
-/// neither.
+/// The data directory has its own lock, for the index and the uploads in it. The lock of the database is next to the
+/// database, so it also stops two servers whose settings name one file and different directories. Commands that work
+/// while a server runs (`backup`, `account`, `key`) take neither.
 #[derive(Debug)]
 pub(crate) struct Alone {
     _directory: DataDirectory,

@@ -1,7 +1,7 @@
 //! A client of the HTTP API of a server, for commands that work from another machine.
 //!
-//! Invariant: everything has a bound: connecting, each request, each answer, the attempts at a request, and the time that
-//! they take together.
+//! Invariant: everything is limited: connecting, each request, each response, the attempts at a request, and their
+//! total time.
 
 mod encoding;
 
@@ -30,7 +30,7 @@ const REQUEST: Duration = Duration::from_secs(120);
 const PATIENCE: Duration = Duration::from_secs(180);
 /// Attempts at a request.
 const ATTEMPTS: u32 = 8;
-/// The first wait of those that double.
+/// The first of the doubling waits.
 const FIRST_WAIT: Duration = Duration::from_millis(200);
 /// The largest answer: a page of a list has 4 MiB, a source at most 10 MB, which JSON may double.
 const ANSWER_BYTES: usize = 32 * 1_024 * 1_024;
@@ -39,7 +39,7 @@ const PAGE: usize = 100;
 /// Names that are tried for the idempotency key of a request before it is sent without one.
 const KEYS: u32 = 32;
 
-/// What a server says about a request whose stored answer was erased.
+/// The server's message for a request whose stored response was erased.
 const GONE: &str = "stored for this idempotency key";
 
 /// A client with one API key.
@@ -71,7 +71,7 @@ pub(crate) enum ApiError {
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: u16,
-    /// What the server said, with the request that it refused.
+    /// The server's message, with the request that it refused.
     pub(crate) message: String,
     /// Whether it is the stored answer to an earlier request.
     is_replay: bool,
@@ -156,8 +156,8 @@ impl ApiClient {
         }
     }
 
-    /// `POST path`. A repetition within 24 hours has no further effect and gives the same answer, as long as what it
-    /// created exists.
+    /// `POST path`. A repetition within 24 hours has no further effect and gets the same response, as long as the
+    /// created object exists.
     pub(crate) async fn create(&self, path: &str, body: Body<'_>) -> Result<Value, ApiError> {
         for number in 0..KEYS {
             let key = name(&Method::POST, path, body, number);
@@ -170,7 +170,7 @@ impl ApiClient {
         self.json(Method::POST, path, body, None).await
     }
 
-    /// `PATCH path`, or a `POST` that always has an effect, in the state that `version` stands for.
+    /// `PATCH path`, or a `POST` that always has an effect, in the state that `version` identifies.
     pub(crate) async fn change(
         &self,
         method: Method,
@@ -182,7 +182,7 @@ impl ApiClient {
         for number in 0..KEYS {
             let key = name(&method, &versioned, body, number);
             let answer = self.send(&method, path, body, Some(&key)).await;
-            // The stored answer says what an earlier change did, and not whether another one followed it.
+            // The stored response shows the effect of an earlier change, but not whether another one followed.
             match answer {
                 Err(error) if error.is_replay() => {}
                 Ok(answer) if answer.is_replay => {}
@@ -327,7 +327,7 @@ pub(crate) fn client_for(address: &str) -> Result<Client, Failure> {
     client_with(address, |client| client.timeout(REQUEST))
 }
 
-/// An HTTP client that follows no redirects, with a bound on the time of its requests that `bounded` sets.
+/// An HTTP client that follows no redirects, with a time limit for its requests that `bounded` sets.
 pub(crate) fn client_with(
     address: &str,
     bounded: impl FnOnce(ClientBuilder) -> ClientBuilder,
@@ -373,7 +373,7 @@ fn repeated(status: u16, headers: &HeaderMap) -> Option<Option<Duration>> {
     }
 }
 
-/// What the server said about a request that it refused.
+/// The server's message about a request that it refused.
 fn said(method: &Method, path: &str, status: u16, body: &[u8]) -> String {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let field = |name: &str| body.get("error")?.get(name)?.as_str();
@@ -395,7 +395,7 @@ fn parsed(method: &Method, path: &str, body: &[u8]) -> Result<Value, ApiError> {
     })
 }
 
-/// The innermost cause of an error, which says what happened. The outer ones repeat the address.
+/// The innermost cause of an error, which describes what happened. The outer ones repeat the address.
 pub(crate) fn cause(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(inner) = cause.source() {

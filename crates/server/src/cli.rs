@@ -79,19 +79,19 @@ pub(crate) enum Command {
     /// Serve an agent, or files, to a program that speaks the Model Context Protocol.
     #[command(after_help = MCP_HELP)]
     Mcp(McpArguments),
-    /// Print the text of files as the service reads it.
+    /// Print the text that the service extracts from files.
     #[command(after_help = READ_HELP)]
     Read(ReadArguments),
     /// Show what `apply` would change.
     #[command(after_help = declared::PLAN_HELP)]
     Plan(PlanArguments),
-    /// Make a server have the agents, sources, webhook endpoints and keys that a file declares.
+    /// Apply a file of agents, sources, webhook endpoints and keys to a server.
     #[command(after_help = declared::APPLY_HELP)]
     Apply(ApplyArguments),
-    /// Write a file for `apply` from what a server has, with the contents of sources.
+    /// Export a server's objects as a file for `apply`, with the contents of sources.
     #[command(after_help = declared::EXPORT_HELP)]
     Export(ExportArguments),
-    /// Add pairs, files, pages and exports of other services to an agent of a server.
+    /// Add pairs, files, web pages and exports of other services to an agent of a server.
     #[command(after_help = import::HELP)]
     Import(ImportArguments),
     /// Manage accounts.
@@ -104,7 +104,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: KeyCommand,
     },
-    /// Manage the database schema. `serve` updates it by itself.
+    /// Manage the database schema. `serve` updates it automatically.
     Migrate {
         #[command(subcommand)]
         command: MigrateCommand,
@@ -143,7 +143,7 @@ Example:
     /// Read untrusted documents. The program starts itself with this subcommand.
     #[command(hide = true)]
     ReadWorker {
-        /// What it becomes instead, if anything. `serve_reader` reads it.
+        /// What the process becomes instead, if given. `serve_reader` reads it.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
         order: Vec<std::ffi::OsString>,
     },
@@ -236,7 +236,7 @@ pub(crate) struct AskArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct McpArguments {
-    /// The agent to serve. The environment variable CICERONE_API_KEY contains an API key that sees it.
+    /// The agent to serve. The environment variable CICERONE_API_KEY must contain an API key that has access to it.
     #[arg(
         long,
         value_name = "ID",
@@ -290,7 +290,7 @@ pub(crate) struct LimitArguments {
     /// Tokens of models per month.
     #[arg(long, value_name = "NUMBER", value_parser = parse_quota)]
     pub(crate) tokens: Option<Quota>,
-    /// Bytes of sources and files that the account may keep.
+    /// Bytes of sources and files that the account may store.
     #[arg(long, value_name = "NUMBER", value_parser = parse_quota)]
     pub(crate) bytes: Option<Quota>,
 }
@@ -303,7 +303,7 @@ Examples:
   cicerone key create --account default --permission '*' --name admin
   cicerone key create --account default --permission conversations:write --agent agent_8kd02JwQ1z")]
     Create(KeyArguments),
-    /// Revoke a key at once.
+    /// Revoke a key immediately.
     Revoke {
         /// The id, such as `key_8kd02JwQ1z`.
         id: Id<kind::ApiKey>,

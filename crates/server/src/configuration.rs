@@ -39,7 +39,7 @@ pub(crate) struct Configuration {
     pub(crate) root_key: Option<KeySecret>,
     /// Private ranges that crawls and webhooks may reach.
     pub(crate) egress_allow: Vec<IpNet>,
-    /// The address at which everybody reaches the server.
+    /// The public address of the server.
     pub(crate) public_url: Option<PublicUrl>,
     /// The MCP interface.
     pub(crate) mcp: McpSettings,

@@ -1,4 +1,4 @@
-//! The file of a SQLite database: its real path, the files beside it, and its lock.
+//! The file of a SQLite database: its real path, the files next to it, and its lock.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use crate::failure::Failure;
 use crate::file_lock;
 
-/// The suffixes of files that SQLite and this program keep beside a database. A database without
-/// its log, or a log without its database, has different content.
+/// The suffixes of files that SQLite and this program keep next to a database. A database without its log, or a log
+/// without its database, has different content.
 const COMPANIONS: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 /// The number of symbolic links that are followed before they count as a cycle.
 const LINKS: usize = 40;
@@ -62,7 +62,7 @@ impl DatabaseFile {
         &self.folder
     }
 
-    /// A path beside it, which begins with its name.
+    /// A path next to it, which begins with its name.
     pub(crate) fn beside(&self, suffix: &str) -> PathBuf {
         let mut name = self.name.clone();
         name.push(suffix);
@@ -128,7 +128,7 @@ impl DatabaseFile {
         Ok(())
     }
 
-    /// Takes the lock beside the database. Fails if another process has it.
+    /// Takes the lock next to the database. Fails if another process has it.
     ///
     /// The lock is advisory and works between the processes of one machine. A database with a second name
     /// (a hard link) is refused: SQLite would keep a log for each name, and lose one of them.

@@ -74,7 +74,7 @@ fn sweep(directory: &Path, prefix: &OsStr) -> Result<(), Failure> {
             && holds_nothing_else(&entry.path()).map_err(|error| failed(&error))?;
         if is_one {
             fs::remove_dir_all(entry.path()).map_err(|error| failed(&error))?;
-            tracing::info!(folder = %entry.path().display(), "removed a half-made copy");
+            tracing::info!(folder = %entry.path().display(), "removed an incomplete copy");
         }
     }
     Ok(())

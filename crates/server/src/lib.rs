@@ -1,7 +1,7 @@
 //! The program cicerone: configuration, wiring, telemetry and subcommands.
 //!
-//! The whole program is in this library, so that the binary and the one that the tests start are the
-//! same. [`main`] reads the command line, and each subcommand has a module of its own in `commands`.
+//! The entire program is in this library, so that the binary and the one that the tests start are the same. [`main`]
+//! reads the command line, and each subcommand has a module of its own in `commands`.
 
 mod alone;
 mod api_client;
@@ -45,7 +45,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Exits with 0 if there is nothing to do, with 2 if there is, and with 1 if the work failed, whatever the reason.
+/// Exits with 0 if there is nothing to do, with 2 if there is, and with 1 if the work failed for any reason.
 fn plan(environment: &Environment, arguments: &PlanArguments) -> ExitCode {
     match commands::declared::plan(environment, arguments) {
         Ok(false) => ExitCode::SUCCESS,

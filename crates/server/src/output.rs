@@ -10,7 +10,7 @@ pub(crate) fn line(text: &dyn Display) -> Result<(), Failure> {
     print(&format!("{text}\n"))
 }
 
-/// Prints `text` as it is, at once.
+/// Prints `text` unchanged and flushes it.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

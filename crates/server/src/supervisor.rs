@@ -73,8 +73,8 @@ impl Supervisor {
         self.failing.clone()
     }
 
-    /// Keeps a task running until the stop. `task` creates its future, which ends when its token is
-    /// cancelled; if it ends earlier, by returning or by a panic, it is created anew after a pause.
+    /// Keeps a task running until the stop. `task` creates its future, which ends when its token is cancelled; if it
+    /// ends earlier, by returning or by a panic, it is created again after a pause.
     pub(crate) fn keep<F>(
         &mut self,
         name: &'static str,
@@ -138,7 +138,7 @@ impl Kept {
                     tracing::error!(
                         task = self.name,
                         error = words(&error),
-                        "a task failed at its stop"
+                        "a task failed while it stopped"
                     );
                 }
                 return;
@@ -179,7 +179,7 @@ impl Kept {
             error,
             ends = self.ends,
             pause_seconds = pause.as_secs_f64(),
-            "a background task ended by itself; it is started again after a pause"
+            "a background task ended unexpectedly; it is restarted after a pause"
         );
         pause
     }

@@ -21,8 +21,8 @@ pub(crate) use traces::{Traces, join as join_trace};
 /// Bounds of the histograms' buckets, in seconds.
 const BUCKETS_SECONDS: [f64; 15] =
     [0.0001, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0];
-/// The metric of the stages of a reply, and the bounds of its buckets in seconds: most stages take
-/// less than a millisecond.
+/// The metric of the stages of a reply, and the upper bounds of its buckets in seconds: most stages take less than a
+/// millisecond.
 const STAGES: &str = "cicerone_reply_stage_seconds";
 const STAGE_BUCKETS_SECONDS: [f64; 16] = [
     0.000_025, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1,

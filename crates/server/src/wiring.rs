@@ -62,8 +62,7 @@ impl Parts {
         environment: &Environment,
         own: Option<SocketAddr>,
     ) -> Result<Self, Failure> {
-        // Whatever can be refused comes first: a start with a bad setting does not touch the
-        // database.
+        // Checks come first: a start with a bad setting does not touch the database.
         let models = Arc::new(configuration.models(environment)?);
         let embeddings = configuration.embeddings(environment)?;
         let objects = UploadObjects::open(&configuration.object_store_url)
@@ -89,7 +88,7 @@ impl Parts {
         let passages: Arc<dyn PassageIndex> = Arc::new(index.clone());
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
-        let (signal, told) = (WorkSignal::default(), WorkSignal::default());
+        let (signal, event_written) = (WorkSignal::default(), WorkSignal::default());
         let limits = configuration.settings.conversations();
 
         let quotas = configuration.settings.quotas();
@@ -105,7 +104,7 @@ impl Parts {
             limits,
         )
         .at(configuration.public_url.clone())
-        .signalling(told.clone());
+        .signalling(event_written.clone());
         let reader: Arc<dyn ReadPage> = Arc::new(Readers::new(configuration.settings.sandbox()));
         let crawl_ports = CrawlPorts {
             fetch: Arc::new(EgressFetch::new(egress.clone())),
@@ -125,7 +124,7 @@ impl Parts {
                 answers: Arc::new(conversations.clone()),
                 index: passages.clone(),
                 signal: signal.clone(),
-                told: told.clone(),
+                event_written: event_written.clone(),
                 clock: clock.clone(),
                 entropy: entropy.clone(),
             },
@@ -137,7 +136,7 @@ impl Parts {
                 embedder,
                 index: passages.clone(),
                 space,
-                trained: told.clone(),
+                trained: event_written.clone(),
                 clock: clock.clone(),
             };
             Learner::new(ports, configuration.settings.embeddings.floor)
@@ -145,7 +144,7 @@ impl Parts {
         let deliverer = Deliverer::new(
             storage.clone(),
             egress.clone(),
-            told.clone(),
+            event_written.clone(),
             clock.clone(),
             entropy.clone(),
             configuration.settings.deliveries(),
@@ -159,13 +158,14 @@ impl Parts {
                 storage.take_back_vectors().await?;
             }
         }
-        let widgets = Widgets::new(storage.clone(), told.clone(), clock.clone(), entropy.clone());
+        let widgets =
+            Widgets::new(storage.clone(), event_written.clone(), clock.clone(), entropy.clone());
         let queued = WorkSignal::default();
         let checker = Checker::new(CheckerPorts {
             checks: storage.clone(),
             answers: Arc::new(conversations.clone()),
             signal: queued.clone(),
-            told: told.clone(),
+            event_written: event_written.clone(),
             clock: clock.clone(),
             entropy: entropy.clone(),
         });
@@ -211,7 +211,7 @@ impl Parts {
             webhooks: Webhooks::new(
                 storage.clone(),
                 Arc::new(Targets::new(egress)),
-                told,
+                event_written,
                 clock.clone(),
                 entropy.clone(),
             ),

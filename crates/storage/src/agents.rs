@@ -133,7 +133,7 @@ pub(crate) fn find(
         .filter(agents::id.eq(id))
         .filter(agents::account_id.eq(&visible.account))
         .filter(agents::removed_at.is_null());
-    // Written for both databases, Diesel would write the statement anew each time, for every reply.
+    // If it were written for both databases, Diesel would build the statement again for every reply.
     let found: Option<AgentRow> = match c {
         AnyConnection::Postgres(c) => query.select(AgentRow::as_select()).get_result(c),
         AnyConnection::Sqlite(c) => query.select(AgentRow::as_select()).get_result(c),
@@ -163,9 +163,9 @@ pub(crate) fn require_locked(
 
 /// Raises the number of an agent's content and returns it. The caller must hold the row's lock.
 ///
-/// The lower 32 bits are random, so that a number never stands for two contents. A plain counter
-/// would repeat numbers after the database was restored to an earlier state: from a backup, a copy
-/// of its file, or by a failover. So an index built for a number holds exactly that content.
+/// The lower 32 bits are random, so that a number never identifies two contents. A plain counter would repeat numbers
+/// after the database was restored to an earlier state: from a backup, a copy of its file, or by a failover. So an
+/// index built for a number holds exactly that content.
 pub(crate) fn raise_generation(c: &mut AnyConnection, id: &str) -> Result<i64, TransactionError> {
     Ok(dialect::raise_generation(c, id)?)
 }

@@ -95,8 +95,8 @@ pub(crate) fn change(
     Ok(())
 }
 
-/// The same, and checks the account's quota: see [`check_bytes`]. `default` applies to an account without a quota of
-/// its own. The change locks the account's row, so that concurrent additions are checked one after the other.
+/// The same, and checks the account's quota: see [`check_bytes`]. `default` applies to an account without its own
+/// quota. The change locks the account's row, so that concurrent additions are checked one after the other.
 fn change_within(
     c: &mut AnyConnection,
     default: Option<u64>,
@@ -120,8 +120,8 @@ pub(crate) fn kept(c: &mut AnyConnection, account: &str) -> Result<u64, Transact
     narrow("accounts.stored_bytes", kept.unwrap_or_default())
 }
 
-/// Checks that an account may store `more` bytes: see [`check_bytes`]. `default` applies to an
-/// account without a quota of its own.
+/// Checks that an account may store `more` bytes: see [`check_bytes`]. `default` applies to an account without its own
+/// quota.
 ///
 /// Locks the row of an account with a quota, so that concurrent additions are checked one after the
 /// other.
@@ -142,8 +142,8 @@ pub(crate) fn check(
     Ok(check_bytes(limit, kept(c, &account)?, more)?)
 }
 
-/// Whether an account may keep `more` bytes. It does not lock the account's row, so that another transaction may
-/// take the room meanwhile.
+/// Whether an account may keep `more` bytes. It does not lock the account's row, so that another transaction may take
+/// the room in between.
 pub(crate) fn has_room(
     c: &mut AnyConnection,
     default: Option<u64>,

@@ -15,7 +15,7 @@ use crate::error::OpenError;
 use crate::storage::Limits;
 use crate::url::{DatabaseUrl, Target};
 
-/// The derive generates public items beside the type, in this private module.
+/// The derive generates public items next to the type, in this private module.
 #[allow(unreachable_pub, reason = "written by the derive")]
 mod multi {
     use diesel::{PgConnection, SqliteConnection};
@@ -90,10 +90,10 @@ fn check_version(connection: &mut SqliteConnection) -> Result<(), Result<String,
     if parts.as_slice() < OLDEST_SQLITE.as_slice() { Err(Ok(version)) } else { Ok(()) }
 }
 
-/// Sets what SQLite leaves to its users. `secure_delete` overwrites deleted data. The caches are
-/// small, because the system's page cache lies behind them. The server runs checkpoints on a thread
-/// of its own (`db/checkpoint`); SQLite's checkpoint within a commit, at 64 MB, is for loads that
-/// this thread cannot keep up with, and for programs without it.
+/// Sets what SQLite leaves to its users. `secure_delete` overwrites deleted data. The caches are small, because the
+/// system's page cache backs them. The server runs checkpoints on a separate thread (`db/checkpoint`); SQLite's
+/// checkpoint within a commit, at 64 MB, is for loads that this thread cannot keep up with, and for programs without
+/// it.
 fn prepare(connection: &mut SqliteConnection, access: Access) -> QueryResult<()> {
     let (cache_kib, query_only) = match access {
         Access::Write => (4_000, "OFF"),
@@ -130,9 +130,8 @@ fn enter_wal(connection: &mut SqliteConnection) -> QueryResult<()> {
     connection.batch_execute("PRAGMA journal_mode = WAL")
 }
 
-/// Limits how long a PostgreSQL statement may run, and how long a transaction may stay idle.
-/// Transactions that write have a limit of their own, set when they begin. SQLite's statements end
-/// at the deadline of their thread.
+/// Limits how long a PostgreSQL statement may run, and how long a transaction may stay idle. Transactions that write
+/// have their own limit, set when they begin. SQLite's statements end at the deadline of their thread.
 fn bound(connection: &mut AnyConnection, limits: Limits) -> QueryResult<()> {
     match connection {
         AnyConnection::Postgres(connection) => connection.batch_execute(&format!(

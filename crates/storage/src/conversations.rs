@@ -80,7 +80,7 @@ pub(crate) struct MetadataRow {
     account_id: String,
 }
 
-/// A message as it is read. The receipts of replies are read alone, so that nothing else pays for them.
+/// A message as it is read. The receipts of replies are read separately, so that other reads do not pay for them.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = messages)]
 struct MessageRow {
@@ -207,7 +207,7 @@ impl ConversationStore for Storage {
         let visible = Visible::from(scope);
         let context = db
             .lookup(move |c| match conversation {
-                // A single query sees a consistent state by itself.
+                // A single query already sees a consistent state.
                 None => {
                     let agent = agents::require(c, &visible, agent)?;
                     Ok(ConversationContext { agent, conversation: None })

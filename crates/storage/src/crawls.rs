@@ -115,7 +115,7 @@ impl CrawlStore for Storage {
     }
 }
 
-/// Resets the count of crashes if that many new pages count as progress.
+/// Resets the count of crashes if this many new pages count as progress.
 fn note_progress(
     c: &mut AnyConnection,
     lease: &Lease,

@@ -124,9 +124,9 @@ impl Db {
         self.read(work).await
     }
 
-    /// Changes something in one transaction, which is committed when this returns. Once begun it
-    /// continues even if the caller goes away. An error of `work` rolls it back; `work` may run
-    /// again after a deadlock or on a lost connection.
+    /// Changes something in one transaction, which is committed when this returns. Once started, it continues even if
+    /// the caller disconnects. An error of `work` rolls it back; `work` may run again after a deadlock or on a lost
+    /// connection.
     pub(crate) async fn write<T, F>(&self, work: F) -> Result<T, Error>
     where
         T: Send + 'static,
@@ -137,9 +137,9 @@ impl Db {
         outcome
     }
 
-    /// Like [`Db::write_completing`], for work that changes nothing but conversations: it is not among the
-    /// [changes so far](Self::changes_so_far). On SQLite, `counted` is added to what the turns of its commit count;
-    /// elsewhere, `work` counts.
+    /// Like [`Db::write_completing`], for work that changes only conversations: it is not among the [changes so
+    /// far](Self::changes_so_far). On SQLite, `counted` is added to what the turns of its commit count; elsewhere,
+    /// `work` counts.
     pub(crate) async fn write_turn<T, F>(
         &self,
         counted: Counted,
@@ -208,8 +208,8 @@ impl Db {
         self.writer.is_none()
     }
 
-    /// Does `work`, which makes changes one after the other, on one of the threads. Only if
-    /// [changes are committed apart](Self::commits_apart).
+    /// Runs `work`, which makes changes one after the other, on one of the threads. Only if [changes are committed
+    /// apart](Self::commits_apart).
     pub(crate) async fn with_changes<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Changes) -> T + Send + 'static,
@@ -378,7 +378,7 @@ fn guarded<T>(
     c: &mut AnyConnection,
     mut work: impl FnMut(&mut AnyConnection) -> Result<T, TransactionError>,
 ) -> Result<T, TransactionError> {
-    // What the panic left half done is in the transaction, or in `work`, which is not used again.
+    // Incomplete state after the panic is only in the transaction, or in `work`, which is not used again.
     catch_unwind(AssertUnwindSafe(|| work(c)))
         .unwrap_or_else(|_| Err(TransactionError::internal("a panic in a database transaction")))
 }

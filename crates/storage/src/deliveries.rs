@@ -128,8 +128,8 @@ pub(crate) fn exists_of_event() -> _ {
     )
 }
 
-/// Removes deliveries from before a moment, at most `limit`, except those that an enabled endpoint
-/// is still to receive. Returns their number.
+/// Removes deliveries from before a moment, at most `limit`, except those that are still pending for an enabled
+/// endpoint. Returns their number.
 pub(crate) fn expire(
     c: &mut AnyConnection,
     before: Timestamp,
@@ -214,8 +214,7 @@ impl DeliveryStore for Storage {
     }
 }
 
-/// The enabled endpoints with a due delivery. While an attempt is under way, its delivery is due
-/// when its lease ends.
+/// The enabled endpoints with a due delivery. While an attempt is in progress, its delivery is due when its lease ends.
 ///
 /// The index leads from one endpoint with pending deliveries to the next, so that the query costs
 /// nothing for the others, however many there are.
@@ -245,7 +244,7 @@ struct DueRow {
     /// When its oldest delivery became due.
     #[diesel(sql_type = Nullable<BigInt>)]
     since: Option<i64>,
-    /// Attempts that are under way.
+    /// The number of attempts in progress.
     #[diesel(sql_type = BigInt)]
     in_flight: i64,
     #[diesel(sql_type = BigInt)]
@@ -257,7 +256,7 @@ struct DueRow {
 }
 
 fn due_endpoints_sql(now: Timestamp) -> String {
-    // This number comes from the program itself, and the databases write placeholders differently.
+    // This number is from the program itself, and the databases have different placeholders.
     let now = now.as_millis();
     format!(
         "WITH RECURSIVE waiting (endpoint_id) AS (

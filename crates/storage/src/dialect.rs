@@ -81,9 +81,8 @@ pub(crate) fn transaction<T>(
     outcome
 }
 
-/// Commits after a success and rolls back after a failure. If the connection is lost, or SQLite
-/// ended the transaction by itself, the rollback fails too; its error is only logged, as it says
-/// less than the first one.
+/// Commits after a success and rolls back after a failure. If the connection is lost, or SQLite ended the transaction
+/// by itself, the rollback fails too; its error is only logged, because it is less informative than the first one.
 fn end_transaction(c: &mut AnyConnection, is_commit: bool) -> Result<(), TransactionError> {
     if is_commit {
         return AnyConnection::commit_transaction(c).map_err(TransactionError::Final);
@@ -334,8 +333,8 @@ pub(crate) fn leased_jobs(
     }
 }
 
-/// Jobs whose lease ended at or before `until`, with their sources, at most `limit`. PostgreSQL
-/// skips those that another server is taking back.
+/// Jobs whose lease ended at or before `until`, with their sources, at most `limit`. PostgreSQL skips those that
+/// another server is reclaiming.
 pub(crate) fn abandoned_jobs(
     c: &mut AnyConnection,
     until: i64,

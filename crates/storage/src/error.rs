@@ -77,7 +77,7 @@ pub(crate) enum TransactionError {
 }
 
 impl TransactionError {
-    /// An internal error: the database's content, or the request to it, makes no sense.
+    /// An internal error: the database's content, or the request to it, is not valid.
     pub(crate) fn internal(cause: impl Into<cicerone_domain::error::Cause>) -> Self {
         Self::Refused(Error::internal(cause))
     }
@@ -85,9 +85,8 @@ impl TransactionError {
     /// Whether the same work may succeed when it is repeated from the start, on another connection
     /// if this one was lost.
     ///
-    /// Diesel does not name every kind of error: PostgreSQL's deadlock is reported as `Unknown`,
-    /// with a message in the server's language. So every error without a name is worth a retry; the
-    /// transaction was rolled back as a whole.
+    /// Diesel does not name every kind of error: PostgreSQL's deadlock is reported as `Unknown`, with a message in the
+    /// server's language. So every error without a name is worth a retry; the entire transaction was rolled back.
     pub(crate) fn is_repeatable(&self) -> bool {
         match self {
             Self::Database(DieselError::DatabaseError(kind, _)) => matches!(
@@ -109,7 +108,7 @@ impl TransactionError {
         matches!(error, DieselError::DatabaseError(DatabaseErrorKind::Unknown, _))
     }
 
-    /// Whether the connection is lost, which says nothing about the next one.
+    /// Whether the connection is lost, which does not affect the next one.
     pub(crate) fn is_lost_connection(&self) -> bool {
         let (Self::Database(error) | Self::Final(error)) = self else { return false };
         matches!(

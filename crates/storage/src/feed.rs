@@ -257,7 +257,7 @@ impl Storage {
     /// Runs `work`, which reads what a source has at `version`, and finds nothing if the source is not at it. Returns
     /// `None` if the source is not at `version`.
     ///
-    /// A single query sees a consistent state by itself. If it finds something, the source is at the version.
+    /// A single query already sees a consistent state. If it finds something, the source is at the version.
     pub(crate) async fn at_version<T, F>(
         &self,
         source: String,

@@ -28,7 +28,7 @@ use crate::widgets;
 
 /// Rows that are removed in one transaction, so that other writes are not delayed for long.
 const AT_ONCE: u32 = 500;
-/// Agents whose gaps are looked at in one round.
+/// The number of agents whose gaps are checked in one round.
 const AGENTS_AT_ONCE: i64 = 200;
 
 #[async_trait]

@@ -322,5 +322,5 @@ fn take(
             .execute(c)?;
         return Ok(Claimed::Granted(claim.clone()));
     }
-    Err(Error::unavailable("an idempotency record changed all the time").into())
+    Err(Error::unavailable("an idempotency record kept changing").into())
 }

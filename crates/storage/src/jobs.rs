@@ -126,7 +126,7 @@ impl JobStore for Storage {
                 return Ok(claimed);
             }
         }
-        // Other workers take jobs as fast as they are found.
+        // Other workers claim jobs as fast as they are found.
         Ok(None)
     }
 
@@ -273,7 +273,7 @@ impl JobStore for Storage {
 }
 
 impl Storage {
-    /// The account of a lease's source; `None` if the source is gone.
+    /// The account of a lease's source; `None` if the source has been deleted.
     async fn account_of(&self, lease: &Lease) -> Result<Option<Id<kind::Account>>, Error> {
         let source = lease.source_id.to_string();
         self.db
@@ -347,7 +347,7 @@ fn store_part(
 }
 
 /// Checks before anything is written that there is room, so that content that is far too large uses no disk space, and
-/// removes what an earlier attempt left. Content that only grows stays; the intake then has what is to be added.
+/// removes what an earlier attempt left. Content that only grows is kept; the intake then contains only the addition.
 fn prepare(
     c: &mut AnyConnection,
     key: &DocumentKey,
@@ -419,14 +419,15 @@ pub(crate) fn end(
     now: Timestamp,
 ) -> Result<Source, TransactionError> {
     update_state(c, &source)?;
-    // This comes before the endpoints that subscribe to the event are locked.
+    // This precedes the locks of the endpoints that subscribe to the event.
     bytes::recount(c, &source)?;
     vectors::expect(c, &source)?;
     checks::expect(c, &source, event, now)?;
     let request_id: Option<Option<String>> =
         jobs::table.find(job).select(jobs::request_id).get_result(c).optional()?;
     let request_id = request(request_id.flatten().as_deref())?;
-    let under_way = || TransactionError::internal("a job ended with its source still under way");
+    let under_way =
+        || TransactionError::internal("a job ended while its source was still being processed");
     let name = Event::name_of_finished(&source).ok_or_else(under_way)?;
     let takers = events::takers(c, source.account_id, name)?;
     let content = if takers.is_empty() { None } else { Some(content_of(c, source.id)?) };

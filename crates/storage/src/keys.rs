@@ -122,7 +122,7 @@ impl KeyRow {
     }
 }
 
-/// The secret of the installation, within a change. It is made if it is missing.
+/// The secret of the installation, within a change. It is created if it is missing.
 pub(crate) fn secret(c: &mut AnyConnection) -> Result<[u8; 32], TransactionError> {
     if let Some(secret) = stored_secret(c)? {
         return Ok(secret);

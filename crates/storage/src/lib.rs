@@ -8,10 +8,9 @@
 //!   lookups by key run on the calling thread, as they take microseconds.
 //! - On PostgreSQL a bounded pool of connections, each with its thread, serves reads and writes.
 //!
-//! Two rules keep statements prepared. A lookup by key has no `LIMIT` (`get_result`, not `first`),
-//! because SQLite prepares a statement anew whenever the value of its `LIMIT` is bound, which
-//! triples the cost. Rows write their nulls (`treat_none_as_default_value = false`), because an
-//! insert with varying columns is never cached.
+//! Two rules keep statements prepared. A lookup by key has no `LIMIT` (`get_result`, not `first`), because SQLite
+//! prepares a statement again whenever the value of its `LIMIT` is bound, which triples the cost. Rows write their
+//! nulls (`treat_none_as_default_value = false`), because an insert with varying columns is never cached.
 //!
 //! Invariant: a query for something with an owner names the account in its `WHERE`, and the agents
 //! of the scope if those are restricted.

@@ -23,8 +23,8 @@ const RETRY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The object store for uploads: a folder on this machine, or an S3 bucket.
 ///
-/// Every object is written by one request, a rename or a `PUT`. After a crash, a multipart upload
-/// would leave parts in the bucket that nobody sees and somebody pays for.
+/// Every object is written by one request, a rename or a `PUT`. After a crash, a multipart upload would leave parts in
+/// the bucket that are invisible but paid for.
 #[derive(Debug, Clone)]
 pub struct UploadObjects {
     backend: Arc<dyn Backend>,

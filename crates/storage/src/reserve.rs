@@ -1,9 +1,9 @@
 //! Space that is reserved on the disk of a SQLite database, so that deletions work when the disk is
 //! full.
 //!
-//! A deletion needs space before it frees any, because SQLite first writes the changed pages to its
-//! log. So a file beside the database reserves some space, and is removed when a deletion finds the
-//! disk full. Until there is room for the file again, only deletions are carried out.
+//! A deletion needs space before it frees any, because SQLite first writes the changed pages to its log. So a file next
+//! to the database reserves some space, and is removed when a deletion finds the disk full. Until there is room for the
+//! file again, only deletions are carried out.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -31,8 +31,8 @@ struct State {
 }
 
 impl Reserve {
-    /// Reserves `bytes` in a file beside the database at `database`. If there is no room, the space
-    /// counts as released.
+    /// Reserves `bytes` in a file next to the database at `database`. If there is no room, the space counts as
+    /// released.
     pub(crate) fn hold(database: &Path, bytes: u64) -> Self {
         let mut name = database.as_os_str().to_owned();
         name.push(".reserve");
@@ -49,7 +49,7 @@ impl Reserve {
         }
     }
 
-    /// Whether the space is reserved at present.
+    /// Whether the space is currently reserved.
     pub(crate) fn is_held(&self) -> bool {
         self.state.lock().is_held
     }
@@ -110,7 +110,7 @@ fn take(file: &File, bytes: u64) -> io::Result<()> {
     fill(file, bytes)
 }
 
-/// Writes that many bytes, for a file system that cannot allocate them otherwise.
+/// Writes this many bytes, for a file system that cannot allocate them otherwise.
 fn fill(mut file: &File, bytes: u64) -> io::Result<()> {
     let mut left = bytes;
     let zeros = [0; 64 * 1_024];

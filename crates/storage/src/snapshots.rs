@@ -24,8 +24,8 @@ struct Finding {
     integrity_check: String,
 }
 
-/// Copies the SQLite database `url` to the new file `into`, as it is at one moment, even while
-/// servers use it, and returns the names of the objects of its uploads. Blocks.
+/// Copies a snapshot of the SQLite database `url` to the new file `into`, even while servers use it, and returns the
+/// names of the objects of its uploads. Blocks.
 ///
 /// Fails if `into` exists, and for any other kind of database.
 pub fn take(url: &DatabaseUrl, into: &Path) -> Result<Vec<ObjectKey>, OpenError> {

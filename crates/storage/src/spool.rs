@@ -87,8 +87,8 @@ impl SpooledFile for Spooled {
         let mut file = self.write().await?;
         let length = self.length;
         let read = move || {
-            // A separate mapping, which returns to the system at once: an allocator that is asked
-            // for megabytes on every thread keeps them on every thread.
+            // A separate mapping, which returns to the system immediately: an allocator from which every thread
+            // requests megabytes keeps them for every thread.
             let mut bytes = MmapMut::map_anon(length)?;
             file.rewind()?;
             file.read_exact(&mut bytes)?;

@@ -23,7 +23,7 @@ use crate::url::DatabaseUrl;
 #[derive(Clone)]
 pub struct Storage {
     pub(crate) db: Arc<Db>,
-    /// The bytes that an account without a quota of its own may store; `None` for no limit.
+    /// The bytes that an account without its own quota may store; `None` for no limit.
     pub(crate) account_bytes: Option<u64>,
     /// Turns that wait to be stored together.
     pub(crate) gathered: Arc<GatheredTurns>,
@@ -36,7 +36,7 @@ pub struct Storage {
 pub struct StorageOptions {
     /// Connections that read a SQLite file; one more writes.
     pub read_connections: u32,
-    /// Connections to PostgreSQL, each with a thread of its own.
+    /// Connections to PostgreSQL, each with its own thread.
     pub connections: u32,
     /// How long a request waits for a connection before the database is considered unreachable.
     pub connection_timeout: Duration,
@@ -47,8 +47,7 @@ pub struct StorageOptions {
     /// Bytes that are reserved on the disk of a SQLite file, for deletions when the disk is full; 0
     /// for none. Only the file's single server may reserve them.
     pub reserve_bytes: u64,
-    /// The bytes of sources and files that an account without a quota of its own may store; `None`
-    /// for no limit.
+    /// The bytes of sources and files that an account without its own quota may store; `None` for no limit.
     pub account_bytes: Option<u64>,
 }
 

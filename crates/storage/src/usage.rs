@@ -43,7 +43,7 @@ pub(crate) struct UsageRow {
 }
 
 impl UsageRow {
-    /// What a reply adds to the counting columns of its day.
+    /// The increments of the counting columns of a reply's day.
     pub(crate) fn counts(&self) -> [i64; COUNTED] {
         let mut counts = [0; COUNTED];
         let usage = [self.messages, self.prompt_tokens, self.completion_tokens];

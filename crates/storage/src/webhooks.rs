@@ -429,7 +429,7 @@ fn redeliver(
         .optional()?;
     let row = found.ok_or_else(|| Error::not_found("delivery", id))?;
     let delivery = Delivery::try_from(row)?.again(now);
-    // An attempt that is under way loses its lease, and this one is made in addition.
+    // An attempt in progress loses its lease, and this one is made in addition.
     diesel::update(rows::table.find(id.to_string()))
         .set((DeliveryChange::of(&delivery)?, rows::tries.eq(0)))
         .execute(c)?;

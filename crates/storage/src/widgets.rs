@@ -328,7 +328,7 @@ fn list(
     Ok(Page::of(items.collect::<Result<Vec<_>, TransactionError>>()?, fit.more))
 }
 
-/// The active widget of a token, by its own or by the one before.
+/// The active widget with this token, current or previous.
 fn open(
     c: &mut AnyConnection,
     token: &str,

@@ -56,7 +56,10 @@ impl Deliverer {
     pub async fn take_back(&self) -> Result<(), Error> {
         let count = self.store.free_deliveries(self.clock.now()).await?;
         if count > 0 {
-            tracing::info!(count, "took back deliveries that were under way at the last end");
+            tracing::info!(
+                count,
+                "released deliveries that were in progress when the server last stopped"
+            );
         }
         Ok(())
     }
@@ -191,7 +194,7 @@ impl Deliverer {
             }
             Err(error) => tracing::error!(
                 error = &error as &dyn std::error::Error,
-                "an attempt could not be noted; the delivery will be sent again"
+                "an attempt could not be recorded; the delivery will be sent again"
             ),
         }
     }

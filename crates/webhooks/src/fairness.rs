@@ -40,11 +40,10 @@ pub(crate) struct Waiting {
     pub(crate) served: Option<Instant>,
 }
 
-/// Distributes the free places. Endpoints that are known to answer come before the others, and
-/// within each group the one that was served the longest ago comes first, however many deliveries
-/// are waiting for it. An endpoint has at most `per_endpoint` attempts in progress, and more than
-/// one only while more than a fourth of the places is free. A doubtful endpoint has at most one,
-/// and only from a part of the places.
+/// Distributes the free places. Endpoints that are known to answer come before the others, and within each group the
+/// one that was served the longest ago comes first, however many deliveries are waiting for it. An endpoint has at most
+/// `per_endpoint` attempts in progress, and more than one only while more than a quarter of the places is free. A
+/// doubtful endpoint has at most one, and only from a part of the places.
 pub(crate) fn share(
     mut waiting: Vec<Waiting>,
     taken: Taken,

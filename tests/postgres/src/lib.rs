@@ -106,7 +106,7 @@ impl Cluster {
         self.run("psql", &["--quiet", "--no-psqlrc", "--command", &sql, "template1"]);
     }
 
-    /// Ends every connection to a database and refuses new ones, as if it were gone.
+    /// Ends every connection to a database and refuses new ones, as if it were unreachable.
     pub fn close(&self, url: &DatabaseUrl) {
         let sql = format!("ALTER DATABASE {} ALLOW_CONNECTIONS false", name(url));
         self.run("psql", &["--quiet", "--no-psqlrc", "--command", &sql, "template1"]);

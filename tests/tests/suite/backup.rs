@@ -153,7 +153,7 @@ async fn a_file_that_is_no_whole_backup_restores_nothing() {
         changed[at] ^= 1;
         changed
     };
-    // A byte of the checksum over the whole file.
+    // A byte of the checksum of the file.
     cases.push(changed(bytes.len() - 8));
     for (number, bytes) in cases.iter().enumerate() {
         let file = folder.path().join(format!("{number}.tar.gz"));
@@ -279,7 +279,7 @@ fn half_made_copies_are_swept_at_a_start_and_by_a_backup() {
 fn a_killed_backup_leaves_no_archive_and_no_copy_behind() {
     let server = own_server();
     let folder = tempfile::tempdir().unwrap();
-    // At several moments of its work; what is checked holds at each, also if it has ended before.
+    // At several moments of its work; the checks apply at each, even if it has already ended.
     for millis in [1, 5, 10, 20, 40, 80] {
         let archive = folder.path().join(format!("{millis}.tar.gz"));
         let mut command = program().command(server.data(), &["backup", archive.to_str().unwrap()]);

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::world::{program, server};
 
-/// The status with which the script says that it cannot run here.
+/// The status with which the script reports that it cannot run here.
 const SKIPPED: i32 = 77;
 
 /// The path of a file of the console on this server, as its page names it.

@@ -90,7 +90,7 @@ async fn found(client: &Client, agent: &str, query: &str, source: &str) {
     }
 }
 
-/// An agent with [`SAID`] and two other texts, whose vectors are made.
+/// An agent with [`SAID`] and two other texts that have vectors.
 async fn learned(client: &Client) -> (String, String) {
     let agent = client.agent().await;
     let source = client.text(&agent, SAID).await;

@@ -8,10 +8,10 @@ use cicerone_tests::{ROOT_KEY, Server};
 
 use crate::world::own_server;
 
-/// The status with which a script says that it cannot run here.
+/// The status with which a script reports that it cannot run here.
 const SKIPPED: i32 = 77;
 
-/// Runs a script with the address and the key of a server. `end` is what it says at its end.
+/// Runs a script with the address and the key of a server. `end` is its output at the end.
 #[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 pub(crate) async fn run(script: &str, server: &Server, variables: &[(&str, &str)], end: &str) {
     let mut command = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join(script));

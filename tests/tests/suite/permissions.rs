@@ -1,5 +1,4 @@
-//! What a key may do: every route with all permissions except its own, and keys that are restricted
-//! to agents.
+//! The permissions of keys: every route with all permissions except its own, and keys that are restricted to agents.
 
 use std::time::Duration;
 

@@ -56,7 +56,7 @@ pub(crate) const WALKED: [(&str, fn()); 8] = [
 
 const TEXT: &str = "Opening hours\n\nThe museum opens at nine o'clock. On Mondays it is closed.";
 const QUESTION: &str = "When does the museum open?";
-/// The site in which the widgets of these tests stand.
+/// The site that embeds the widgets of these tests.
 const SITE: &str = "https://museum.example";
 
 /// A server with these settings, without a limit of public requests unless they set one. It believes in addresses that are

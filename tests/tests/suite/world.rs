@@ -11,7 +11,11 @@ use serde_json::Value;
 
 /// The executable under test: the program that is built beside the tests, or the one that the
 /// environment variable `CICERONE_PROGRAM` names by its absolute path.
-#[expect(clippy::disallowed_methods, reason = "which program is tested is no setting of it")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the variable names the program under test and is not one of its \
+    settings"
+)]
 pub(crate) fn program() -> Program {
     let named = std::env::var_os("CICERONE_PROGRAM");
     Program::at(named.unwrap_or_else(|| env!("CARGO_BIN_EXE_cicerone-under-test").into()))

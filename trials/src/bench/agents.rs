@@ -83,7 +83,7 @@ pub(super) async fn measure(program: &Program, extent: Extent) -> anyhow::Result
     counts.sort_unstable();
     let mut server = Server::of(program).env("RUST_LOG", "warn").start();
     let (mut made, mut points, mut disk_bytes) = (Vec::new(), Vec::new(), 0);
-    // What the load takes by itself is no cost of agents.
+    // What the load itself takes is not a cost of agents.
     make::agents(server.address(), &mut made, 1).await?;
     let base_mib = point(&mut server, &made, extent.seconds).await?.loaded_mib;
     let mut seconds_each = 0.0;

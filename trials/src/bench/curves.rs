@@ -43,7 +43,7 @@ pub(super) async fn run(program: &Program, extent: Extent, output: Output) -> an
     output.publish(agents::measure(program, agents).await?)
 }
 
-/// Writes the stored figures and their plots anew, without measuring.
+/// Rewrites the stored figures and their plots, without measuring.
 pub(super) fn show() -> anyhow::Result<()> {
     page::refresh::<Connections>()?;
     page::refresh::<Agents>()?;

@@ -36,7 +36,7 @@ pub(crate) struct Measured<F> {
     pub(crate) figures: F,
 }
 
-/// What becomes of the figures.
+/// What happens to the figures.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct Output {
     /// Print the figures as JSON

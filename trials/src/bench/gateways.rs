@@ -1,4 +1,4 @@
-//! Turns beside the gateways of others, in front of the same mock upstream, in one run and in turn.
+//! Turns compared with other gateways in front of the same mock upstream, in one run and in turn.
 
 mod started;
 

@@ -69,7 +69,7 @@ impl Paced {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let due = Duration::from_secs_f64(number as f64 / f64::from(self.rate));
             let began = match (start + due).checked_duration_since(Instant::now()) {
-                // Timers are late by up to a millisecond, which is no fault of the server.
+                // Timers are late by up to a millisecond, which is not the server's fault.
                 Some(wait) => {
                     tokio::time::sleep(wait).await;
                     Instant::now()

@@ -1,7 +1,7 @@
 //! Writes stored figures into `docs/performance.md`, and their plots beside it.
 //!
-//! Each section of figures stands between two comments, `<!-- NAME -->` and `<!-- end of NAME -->`. What is outside of
-//! them is written by hand.
+//! Each section of figures is between two comments, `<!-- NAME -->` and `<!-- end of NAME -->`. What is outside of them
+//! is written by hand.
 
 use std::fs;
 use std::io::ErrorKind;

@@ -54,7 +54,7 @@ pub(crate) struct Panel {
 /// A line through points.
 #[derive(Debug)]
 pub(crate) struct Line {
-    /// What it is called; empty if the panel's title says it.
+    /// Its label; empty if the panel's title contains it.
     pub(crate) name: &'static str,
     /// Its points, from left to right.
     pub(crate) points: Vec<(f64, f64)>,

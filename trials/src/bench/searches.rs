@@ -1,4 +1,4 @@
-//! Searches beside those of other libraries, over the same passages and questions, in one run and in turn.
+//! Searches compared with other libraries, over the same passages and questions, in one run and in turn.
 
 mod other;
 

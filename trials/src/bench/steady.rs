@@ -154,11 +154,11 @@ impl Figures for Steady {
     fn text(&self) -> String {
         let most = self.course.iter().map(|at| at.1).fold(0.0, f64::max);
         format!(
-            "{} turns per second for {} minutes, {} in all; meanwhile {} texts of {} characters were added one after \
-             the other, of which the last {TEXTS} were kept.\n\n\
-             | resident memory | |\n|---|---|\n| idle | {} MiB |\n| first quarter of the time, median | {} MiB |\n\
-             | last quarter of the time, median | {} MiB |\n| greatest | {} MiB |\n\
-             | p99 of the turns, first quarter | {} ms |\n| p99 of the turns, last quarter | {} ms |\n",
+            "{} turns per second for {} minutes, {} in all; at the same time, {} texts of {} characters were added \
+             one after the other, of which the last {TEXTS} were kept.\n\n| resident memory | |\n|---|---|\n| idle | \
+             {} MiB |\n| first quarter of the time, median | {} MiB |\n| last quarter of the time, median | {} MiB \
+             |\n| greatest | {} MiB |\n| p99 of the turns, first quarter | {} ms |\n| p99 of the turns, last quarter \
+             | {} ms |\n",
             self.turns_per_second,
             self.minutes,
             grouped(self.turns as f64),

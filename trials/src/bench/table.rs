@@ -16,7 +16,7 @@ use crate::latency::millis;
 
 /// Passages of the agent that is asked.
 const PASSAGES: usize = 2_000;
-/// Questions that are asked again and again, beside those of which each is new.
+/// Repeated questions, compared with new ones.
 const OFTEN: usize = 2_000;
 /// Texts of 100,000 characters that are added one after the other in each round.
 const SINGLE_TEXTS: usize = 7;
@@ -143,7 +143,7 @@ fn unlimited(program: &Program) -> Builder {
     Server::of(program).env("CICERONE_RATE_LIMIT_PER_MINUTE", "0").env("RUST_LOG", "warn")
 }
 
-/// What is loaded in each round. What something is compared with comes before it.
+/// What is loaded in each round. A baseline precedes what is compared with it.
 async fn targets(
     embedded: &Server,
     asking: &Server,

@@ -26,7 +26,7 @@ use references::Reference;
 const GOOD: f64 = 0.95;
 /// A file whose share found fell by more than this since the last run is reported.
 const FELL: f64 = 0.01;
-/// A text with fewer words says nothing about a reader.
+/// A text with fewer words is not used to judge a reader.
 const FEW_WORDS: usize = 5;
 /// Formats whose rows repeat the headers of their columns.
 const TABLES: [&str; 4] = ["xlsx", "xls", "ods", "csv"];

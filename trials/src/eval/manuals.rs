@@ -42,8 +42,7 @@ struct Manual {
     /// If not empty, only pages whose paths begin with one of these are read.
     #[serde(default)]
     begins: Vec<String>,
-    /// Pages whose paths begin with one of these are left out: single-page versions, and lists of
-    /// changes.
+    /// Pages whose paths begin with one of these are skipped: single-page versions, and lists of changes.
     #[serde(default)]
     leaves_out: Vec<String>,
     /// Its misses are not printed, so that nothing is tuned on them.

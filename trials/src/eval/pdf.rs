@@ -24,7 +24,7 @@ const READ_WORKER: &str = "read-worker";
 /// The argument, in place of a set and before a reader and a file, with which this program reads
 /// that file with that reader.
 const READ_ALONE: &str = "read-pdf-alone";
-/// Files with fewer words say nothing about a reader.
+/// Files with fewer words are not used to judge a reader.
 const FEW_WORDS: usize = 10;
 /// The number of tools that judge: the first ones of those that are installed.
 const JUDGES: usize = 3;

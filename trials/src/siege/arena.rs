@@ -105,7 +105,7 @@ impl Arena {
         Ok((attacked, held))
     }
 
-    /// Waits for a while after the attackers are gone, and checks the remaining memory.
+    /// Waits for a while after the attackers have stopped, and checks the remaining memory.
     pub(super) async fn rest(&self, report: &mut Report) -> anyhow::Result<()> {
         sleep(self.rest).await;
         report.after(memory::of(self.server.pid())?.resident_mib(), self.rest);

@@ -69,7 +69,7 @@ fn size(folder: &Path) -> anyhow::Result<u64> {
     while let Some(next) = folders.pop() {
         for entry in std::fs::read_dir(&next).with_context(|| next.display().to_string())? {
             let entry = entry?;
-            // Files of an index appear and disappear meanwhile.
+            // Files of an index appear and disappear in the meantime.
             let Ok(metadata) = entry.metadata() else { continue };
             if metadata.is_dir() {
                 folders.push(entry.path());

@@ -20,7 +20,7 @@ const ROUNDS: usize = 30;
 const RATE: usize = 60;
 const KEYS: usize = 60;
 const TIMES: usize = 10;
-/// The longest time for all requests: the limit recovers meanwhile.
+/// The longest time for all requests: the limit recovers in the meantime.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A narrow key tries to change the root key, deleted keys are used, and very many keys are

@@ -54,8 +54,8 @@ pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// Adds a source and waits until a search finds it. The source itself is not requested meanwhile:
-/// that would be another large answer.
+/// Adds a source and waits until a search finds it. The source itself is not requested in the meantime: that would be
+/// another large answer.
 async fn until_found(client: &Client, agent: &str, material: Material) -> anyhow::Result<Duration> {
     let begun = Instant::now();
     if let Err(status) = add(client, agent, material).await? {

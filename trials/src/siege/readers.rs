@@ -21,7 +21,7 @@ const FILE: &str = "/docs/swagger-ui-bundle.js";
 pub(super) async fn of_a_file(field: Field) -> anyhow::Result<Report> {
     let arena = Arena::open(&field, field.server()?).await?;
     let size = arena.victim.client().anonymous().get(FILE).await.body.len();
-    ensure!(size > 500_000, "`{FILE}` has {size} bytes: it is no large file");
+    ensure!(size > 500_000, "`{FILE}` has {size} bytes: it is not a large file");
     let request = format!("GET {FILE} HTTP/1.1\r\nHost: here\r\n\r\n");
     besiege(&field, &arena, &request, size).await
 }

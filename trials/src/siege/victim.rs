@@ -203,7 +203,7 @@ impl Victim {
             let trained = train(&client, &self.agent, outcomes.len(), &stopped).await;
             let failure = match trained {
                 Ok(true) => None,
-                // It was told to stop before the text was trained; the time so far is recorded.
+                // It was stopped before the text was trained; the time so far is recorded.
                 Ok(false) => Some("a text was not trained before the end".to_owned()),
                 Err(error) => Some(format!("a text: {error:#}")),
             };

@@ -51,8 +51,9 @@ pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
     );
     report.check(fates.served > 0, "no visitor was answered");
     report.attempted(format!(
-        "{streams} slow streams by a widget's visitors: {} connections were opened, {} streams began and {} were refused; \
-         {} of {} messages of its owner were answered meanwhile; {GUESSES} guessed conversations and credentials",
+        "{streams} slow streams by a widget's visitors: {} connections were opened, {} streams began and {} were \
+         refused; {} of {} messages of its owner were answered at the same time; {GUESSES} guessed conversations and \
+         credentials",
         fates.made, fates.served, fates.refused, served.0, served.1,
     ));
     arena.rest(&mut report).await?;

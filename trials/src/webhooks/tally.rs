@@ -113,7 +113,7 @@ impl State {
     /// attempts.
     fn note(&mut self, received: &Received) -> anyhow::Result<()> {
         let id = received.header("webhook-id");
-        ensure!(id.starts_with("evt_"), "`{id}` is no webhook-id");
+        ensure!(id.starts_with("evt_"), "`{id}` is not a webhook-id");
         if let Some(event) = self.events.get(id) {
             ensure!(event.body == received.body, "the event `{id}` was sent with two bodies");
             return Ok(());

@@ -90,7 +90,7 @@ fn affected(
 /// How many days ago that day was.
 fn age(day: &str, today: Date) -> anyhow::Result<i64> {
     let read = Date::parse(day, format_description!("[year]-[month]-[day]"))
-        .with_context(|| format!("`{day}` is no day: write it as `2026-11-22`"))?;
+        .with_context(|| format!("`{day}` is not a day: write it as `2026-11-22`"))?;
     Ok((today - read).whole_days())
 }
 

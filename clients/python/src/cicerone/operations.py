@@ -91,7 +91,7 @@ class Cicerone(Client):
         *,
         idempotency_key: str | None = None,
     ) -> None:
-        """Delete an agent. Permanently deletes the agent with its sources and conversations.
+        """Delete an agent. Permanently deletes the agent, its sources and its conversations.
         Permission: `agents:write`.
         """
         self._call("DELETE", f"/v1/agents/{segment(agent_id)}", key=idempotency_key or new_key())
@@ -132,9 +132,9 @@ class Cicerone(Client):
         **body: Unpack[ReplaceChecks],
     ) -> AgentChecks:
         """Replace an agent's checks. Checks are questions whose replies you know. They are asked
-        on request and after each training of a source; what they ask counts toward the
-        quotas. The same checks again change nothing, so the request can be repeated and takes
-        no idempotency key. Permission: `agents:write`.
+        on request and after each training of a source, and they count toward the quotas.
+        Sending the same checks again changes nothing, so the request can be repeated and
+        takes no idempotency key. Permission: `agents:write`.
         """
         answer: AgentChecks = self._call("PUT", f"/v1/agents/{segment(agent_id)}/checks", body=body)
         return answer
@@ -145,8 +145,8 @@ class Cicerone(Client):
         *,
         idempotency_key: str | None = None,
     ) -> CheckRun:
-        """Run an agent's checks. The checks are asked in the background; the run shows what they
-        found so far. Permission: `agents:write`.
+        """Run an agent's checks. The checks are asked in the background; the run shows the
+        results so far. Permission: `agents:write`.
         """
         answer: CheckRun = self._call("POST", f"/v1/agents/{segment(agent_id)}/checks/run", key=idempotency_key or new_key())
         return answer
@@ -188,12 +188,12 @@ class Cicerone(Client):
         status: Literal["open", "answered", "dismissed"] | None = None,
         limit: int | None = None,
     ) -> GapList:
-        """List what an agent did not answer. Groups of alike questions that were not answered,
-        or whose reply was rated down: the most frequent first, ties by the latest question.
+        """List an agent's gaps. Groups of similar questions that were not answered, or whose
+        reply was rated down, most frequent first; ties are ordered by the latest question.
         The newest 10,000 questions of an agent are kept, except those of the OpenAI
         interface. A request groups up to 500 new questions; `ungrouped` counts the rest. An
-        open gap whose first question is answered by now becomes `answered`, and the next
-        question like it opens it again. There are no pages, since the order changes with each
+        open gap becomes `answered` as soon as the sources answer its first question. A later
+        similar question opens it again. There are no pages, since the order changes with each
         question. Permission: `conversations:read`.
         """
         answer: GapList = self._call("GET", f"/v1/agents/{segment(agent_id)}/gaps")
@@ -207,9 +207,9 @@ class Cicerone(Client):
         idempotency_key: str | None = None,
         **body: Unpack[UpdateGap],
     ) -> GapState:
-        """Dismiss or open a gap. Further questions like those of a dismissed gap change nothing.
-        A gap that is opened stays open until the content of the agent changes. Permission:
-        `conversations:write`.
+        """Dismiss or reopen a gap. A dismissed gap stays dismissed when similar questions are
+        asked. A gap that is opened again stays open until the content of the agent changes.
+        Permission: `conversations:write`.
         """
         answer: GapState = self._call("PATCH", f"/v1/agents/{segment(agent_id)}/gaps/{segment(gap_id)}", body=body, key=idempotency_key or new_key())
         return answer
@@ -224,7 +224,8 @@ class Cicerone(Client):
     ) -> Source:
         """Answer a gap. Adds a question/answer pair to a `qa` source, which is processed in the
         background, and closes the gap. Without `source_id`, the pair goes to the agent's own
-        source for gaps, which is made if it is missing or full. Permission: `sources:write`.
+        source for gaps, which is created if it is missing or full. Permission:
+        `sources:write`.
         """
         answer: Source = self._call("POST", f"/v1/agents/{segment(agent_id)}/gaps/{segment(gap_id)}/answer", body=body, key=idempotency_key or new_key())
         return answer
@@ -272,10 +273,11 @@ class Cicerone(Client):
         agent_id: str,
         **body: Unpack[SitePreviewRequest],
     ) -> SitePreview:
-        """Preview the crawl of a website. Says what the site's `robots.txt` allows and what its
-        sitemaps list, before the website is added. It reads at most three sitemaps, of 2 MiB
-        each, and no page of the site, and takes up to 20 s. The operation changes nothing and
-        takes no idempotency key. Permission: `sources:write`.
+        """Preview the crawl of a website. Shows what the site's `robots.txt` allows and what its
+        sitemaps list, before the website is added. The server requests at most three
+        sitemaps, reads at most 2 MiB of each, and requests no page of the site; this takes up
+        to 20 s. The operation changes nothing and takes no idempotency key. Permission:
+        `sources:write`.
         """
         answer: SitePreview = self._call("POST", f"/v1/agents/{segment(agent_id)}/sources/preview", body=body)
         return answer
@@ -289,9 +291,9 @@ class Cicerone(Client):
         to: str | None = None,
     ) -> Listing[Statistics]:
         """List an agent's statistics by day. One item for each day (UTC) with messages, latest
-        day first. Days are kept for 400 days. Deletions of conversations change nothing. On
-        days before the server was updated to a version with statistics, all counts but
-        `messages` are 0. Permission: `agents:read`.
+        day first. Days are kept for 400 days. Deleting conversations does not change the
+        statistics. For days before the server was updated to a version with statistics, all
+        counts except `messages` are 0. Permission: `agents:read`.
         """
         return self._list(f"/v1/agents/{segment(agent_id)}/statistics", {"page_size": page_size, "from": from_, "to": to})
 
@@ -325,7 +327,7 @@ class Cicerone(Client):
         set: str | None = None,
     ) -> Listing[ApiKey]:
         """List API keys. Newest first. A key that is restricted to agents sees only keys that
-        are restricted to the same agents or to some of them. Permission: `keys:read`.
+        are restricted to a subset of those agents. Permission: `keys:read`.
         """
         return self._list("/v1/api_keys", {"page_size": page_size, "set": set})
 
@@ -399,9 +401,9 @@ class Cicerone(Client):
     ) -> Reply:
         """Send a message. Without `conversation_id`, a new conversation begins. With `stream:
         true`, the reply is sent as Server-Sent Events: `token` events, whose `content` values
-        joined together are the reply, then `done`. If the reply fails after the stream has
-        begun, an `error` event ends the stream. A comment line is sent every 10 s while there
-        is nothing else to send. Permission: `conversations:write`.
+        together are the reply, then `done`. If the reply fails after the stream has begun, an
+        `error` event ends the stream. A comment line is sent every 10 s if there is nothing
+        else to send. Permission: `conversations:write`.
         """
         answer: Reply = self._call("POST", "/v1/conversations", body=body, key=idempotency_key or new_key())
         return answer
@@ -433,8 +435,8 @@ class Cicerone(Client):
         page_size: int | None = None,
     ) -> Listing[Message]:
         """List messages. Newest first. If the cursor is the `messages_cursor` of a conversation,
-        the list continues with the messages that were too old to be included there.
-        Permission: `conversations:read`.
+        the list continues with the older messages that were not included there. Permission:
+        `conversations:read`.
         """
         return self._list(f"/v1/conversations/{segment(conversation_id)}/messages", {"page_size": page_size})
 
@@ -454,8 +456,8 @@ class Cicerone(Client):
         n: int,
         **body: Unpack[Rate],
     ) -> Rating:
-        """Rate a reply. Replaces an earlier rating. The same rating again changes nothing, so
-        the request can be repeated and takes no idempotency key. Permission:
+        """Rate a reply. Replaces an earlier rating. Sending the same rating again changes
+        nothing, so the request can be repeated and takes no idempotency key. Permission:
         `conversations:write`.
         """
         answer: Rating = self._call("PUT", f"/v1/conversations/{segment(conversation_id)}/messages/{segment(n)}/rating", body=body)
@@ -466,11 +468,11 @@ class Cicerone(Client):
         conversation_id: str,
         n: int,
     ) -> Receipt:
-        """Explain a reply. What a reply was made from: what was searched for, what was found and
-        how well it matched, what the model was given, what the reply cites, and how long each
-        stage took. Receipts are kept as long as their conversation. Replies to agents without
-        `receipts` have none. Passages that have changed since are shown without their texts.
-        Permission: `conversations:read`.
+        """Explain a reply. Shows how a reply was produced: what was searched for, what was found
+        and how well it matched, what the model received, what the reply cites, and how long
+        each stage took. Receipts are kept as long as their conversation. Replies of agents
+        without `receipts` have no receipts. Passages that have changed since then are shown
+        without their texts. Permission: `conversations:read`.
         """
         answer: Receipt = self._call("GET", f"/v1/conversations/{segment(conversation_id)}/messages/{segment(n)}/receipt")
         return answer
@@ -480,8 +482,8 @@ class Cicerone(Client):
         document_id: str,
     ) -> Document:
         """Retrieve an extracted document. A document of the most recently trained content of a
-        source. A page of a website has the same id after a refresh, so that citations of
-        earlier replies stay valid; a page that vanished gets 404. Permission: `sources:read`.
+        source. A page of a website has the same id after a refresh, so citations in earlier
+        replies stay valid; a page that no longer exists gets 404. Permission: `sources:read`.
         """
         answer: Document = self._call("GET", f"/v1/documents/{segment(document_id)}")
         return answer
@@ -495,8 +497,8 @@ class Cicerone(Client):
     ) -> UploadedFile:
         """Upload a file. A PDF, DOCX, ODT, RTF, PPTX, XLSX, XLS, ODS, CSV, EPUB, EML, HTML or
         text file of at most 10 MiB, for a source of type `file`; a PNG, JPEG, TIFF or WebP
-        file if the server recognises the text of pictures (`ocr.command`). A file that no
-        source uses is removed after 24 hours. Permission: `sources:write`.
+        file if the server recognises text in pictures (`ocr.command`). A file that no source
+        uses is removed after 24 hours. Permission: `sources:write`.
         """
         answer: UploadedFile = self._upload("/v1/files", file, filename, key=idempotency_key or new_key())
         return answer
@@ -567,7 +569,7 @@ class Cicerone(Client):
         page_size: int | None = None,
     ) -> Listing[Document]:
         """List extracted documents. The documents of the most recently trained content, in
-        order. `warnings` says what of a document is missing in its text. Permission:
+        order. `warnings` shows what is missing in the text of a document. Permission:
         `sources:read`.
         """
         return self._list(f"/v1/sources/{segment(source_id)}/documents", {"page_size": page_size})
@@ -578,9 +580,9 @@ class Cicerone(Client):
         *,
         page_size: int | None = None,
     ) -> Listing[Page]:
-        """List crawled pages. The pages that the latest crawl of the website has visited, in
-        order. They are available while the crawl is running and also if it failed.
-        Permission: `sources:read`.
+        """List crawled pages. The pages that the latest crawl of the website visited, in order.
+        They are available while the crawl is running and also if it failed. Permission:
+        `sources:read`.
         """
         return self._list(f"/v1/sources/{segment(source_id)}/pages", {"page_size": page_size})
 
@@ -685,8 +687,8 @@ class Cicerone(Client):
         **body: Unpack[UpdateWebhookEndpoint],
     ) -> WebhookEndpoint:
         """Update a webhook endpoint. Changes only the fields that are given. Nothing is sent to
-        a disabled endpoint; its pending deliveries continue when it is enabled. Permission:
-        `webhooks:write`.
+        a disabled endpoint; its pending deliveries continue when it is enabled again.
+        Permission: `webhooks:write`.
         """
         answer: WebhookEndpoint = self._call("PATCH", f"/v1/webhook_endpoints/{segment(endpoint_id)}", body=body, key=idempotency_key or new_key())
         return answer
@@ -710,8 +712,8 @@ class Cicerone(Client):
         *,
         idempotency_key: str | None = None,
     ) -> Delivery:
-        """Send a delivery again. Sends the event again at once, with the same `webhook-id`. If
-        this fails, it is repeated as often as a new event. Permission: `webhooks:write`.
+        """Send a delivery again. Sends the event again immediately, with the same `webhook-id`.
+        If this fails, it is retried as often as a new event. Permission: `webhooks:write`.
         """
         answer: Delivery = self._call("POST", f"/v1/webhook_endpoints/{segment(endpoint_id)}/deliveries/{segment(delivery_id)}/redeliver", key=idempotency_key or new_key())
         return answer
@@ -723,7 +725,7 @@ class Cicerone(Client):
         idempotency_key: str | None = None,
     ) -> IssuedWebhookEndpoint:
         """Replace the secret. The response contains the new `secret`. For 24 hours, requests are
-        signed with the previous secret as well. Permission: `webhooks:write`.
+        also signed with the previous secret. Permission: `webhooks:write`.
         """
         answer: IssuedWebhookEndpoint = self._call("POST", f"/v1/webhook_endpoints/{segment(endpoint_id)}/rotate_secret", key=idempotency_key or new_key())
         return answer
@@ -746,8 +748,8 @@ class Cicerone(Client):
         *,
         idempotency_key: str | None = None,
     ) -> None:
-        """Delete a widget. Its token no longer works. Its conversations stay. Permission:
-        `agents:write`.
+        """Delete a widget. The widget's token stops working. Its conversations are kept.
+        Permission: `agents:write`.
         """
         self._call("DELETE", f"/v1/widgets/{segment(widget_id)}", key=idempotency_key or new_key())
 
@@ -766,8 +768,8 @@ class Cicerone(Client):
         idempotency_key: str | None = None,
         **body: Unpack[UpdateWidget],
     ) -> Widget:
-        """Update a widget. Changes only the fields that are given, and only those of
-        `appearance` and `limits` that are given there. Permission: `agents:write`.
+        """Update a widget. Changes only the fields that are given. The same applies to the
+        fields within `appearance` and `limits`. Permission: `agents:write`.
         """
         answer: Widget = self._call("PATCH", f"/v1/widgets/{segment(widget_id)}", body=body, key=idempotency_key or new_key())
         return answer
@@ -780,9 +782,9 @@ class Cicerone(Client):
         **body: Unpack[RotateSecret],
     ) -> IssuedWidget:
         """Replace the identity secret. The response contains the new `identity_secret`. For
-        `keep_seconds`, identities signed with the previous one are accepted as well. No
-        secret that was replaced earlier is accepted for longer than that: 0 ends all of them.
-        Permission: `agents:write`.
+        `keep_seconds`, identities signed with the previous secret are also accepted. Secrets
+        that were replaced earlier expire no later than that: 0 ends all of them. Permission:
+        `agents:write`.
         """
         answer: IssuedWidget = self._call("POST", f"/v1/widgets/{segment(widget_id)}/rotate_secret", body=body, key=idempotency_key or new_key())
         return answer
@@ -794,8 +796,8 @@ class Cicerone(Client):
         idempotency_key: str | None = None,
         **body: Unpack[RotateToken],
     ) -> Widget:
-        """Replace the token. A token that was replaced earlier no longer works, even if it was
-        to be kept for longer. Permission: `agents:write`.
+        """Replace the token. A token that was replaced earlier stops working, even if it was to
+        be kept for longer. Permission: `agents:write`.
         """
         answer: Widget = self._call("POST", f"/v1/widgets/{segment(widget_id)}/rotate_token", body=body, key=idempotency_key or new_key())
         return answer
@@ -830,7 +832,7 @@ class AsyncCicerone(AsyncClient):
         *,
         idempotency_key: str | None = None,
     ) -> None:
-        """Delete an agent. Permanently deletes the agent with its sources and conversations.
+        """Delete an agent. Permanently deletes the agent, its sources and its conversations.
         Permission: `agents:write`.
         """
         await self._call("DELETE", f"/v1/agents/{segment(agent_id)}", key=idempotency_key or new_key())
@@ -871,9 +873,9 @@ class AsyncCicerone(AsyncClient):
         **body: Unpack[ReplaceChecks],
     ) -> AgentChecks:
         """Replace an agent's checks. Checks are questions whose replies you know. They are asked
-        on request and after each training of a source; what they ask counts toward the
-        quotas. The same checks again change nothing, so the request can be repeated and takes
-        no idempotency key. Permission: `agents:write`.
+        on request and after each training of a source, and they count toward the quotas.
+        Sending the same checks again changes nothing, so the request can be repeated and
+        takes no idempotency key. Permission: `agents:write`.
         """
         answer: AgentChecks = await self._call("PUT", f"/v1/agents/{segment(agent_id)}/checks", body=body)
         return answer
@@ -884,8 +886,8 @@ class AsyncCicerone(AsyncClient):
         *,
         idempotency_key: str | None = None,
     ) -> CheckRun:
-        """Run an agent's checks. The checks are asked in the background; the run shows what they
-        found so far. Permission: `agents:write`.
+        """Run an agent's checks. The checks are asked in the background; the run shows the
+        results so far. Permission: `agents:write`.
         """
         answer: CheckRun = await self._call("POST", f"/v1/agents/{segment(agent_id)}/checks/run", key=idempotency_key or new_key())
         return answer
@@ -927,12 +929,12 @@ class AsyncCicerone(AsyncClient):
         status: Literal["open", "answered", "dismissed"] | None = None,
         limit: int | None = None,
     ) -> GapList:
-        """List what an agent did not answer. Groups of alike questions that were not answered,
-        or whose reply was rated down: the most frequent first, ties by the latest question.
+        """List an agent's gaps. Groups of similar questions that were not answered, or whose
+        reply was rated down, most frequent first; ties are ordered by the latest question.
         The newest 10,000 questions of an agent are kept, except those of the OpenAI
         interface. A request groups up to 500 new questions; `ungrouped` counts the rest. An
-        open gap whose first question is answered by now becomes `answered`, and the next
-        question like it opens it again. There are no pages, since the order changes with each
+        open gap becomes `answered` as soon as the sources answer its first question. A later
+        similar question opens it again. There are no pages, since the order changes with each
         question. Permission: `conversations:read`.
         """
         answer: GapList = await self._call("GET", f"/v1/agents/{segment(agent_id)}/gaps")
@@ -946,9 +948,9 @@ class AsyncCicerone(AsyncClient):
         idempotency_key: str | None = None,
         **body: Unpack[UpdateGap],
     ) -> GapState:
-        """Dismiss or open a gap. Further questions like those of a dismissed gap change nothing.
-        A gap that is opened stays open until the content of the agent changes. Permission:
-        `conversations:write`.
+        """Dismiss or reopen a gap. A dismissed gap stays dismissed when similar questions are
+        asked. A gap that is opened again stays open until the content of the agent changes.
+        Permission: `conversations:write`.
         """
         answer: GapState = await self._call("PATCH", f"/v1/agents/{segment(agent_id)}/gaps/{segment(gap_id)}", body=body, key=idempotency_key or new_key())
         return answer
@@ -963,7 +965,8 @@ class AsyncCicerone(AsyncClient):
     ) -> Source:
         """Answer a gap. Adds a question/answer pair to a `qa` source, which is processed in the
         background, and closes the gap. Without `source_id`, the pair goes to the agent's own
-        source for gaps, which is made if it is missing or full. Permission: `sources:write`.
+        source for gaps, which is created if it is missing or full. Permission:
+        `sources:write`.
         """
         answer: Source = await self._call("POST", f"/v1/agents/{segment(agent_id)}/gaps/{segment(gap_id)}/answer", body=body, key=idempotency_key or new_key())
         return answer
@@ -1011,10 +1014,11 @@ class AsyncCicerone(AsyncClient):
         agent_id: str,
         **body: Unpack[SitePreviewRequest],
     ) -> SitePreview:
-        """Preview the crawl of a website. Says what the site's `robots.txt` allows and what its
-        sitemaps list, before the website is added. It reads at most three sitemaps, of 2 MiB
-        each, and no page of the site, and takes up to 20 s. The operation changes nothing and
-        takes no idempotency key. Permission: `sources:write`.
+        """Preview the crawl of a website. Shows what the site's `robots.txt` allows and what its
+        sitemaps list, before the website is added. The server requests at most three
+        sitemaps, reads at most 2 MiB of each, and requests no page of the site; this takes up
+        to 20 s. The operation changes nothing and takes no idempotency key. Permission:
+        `sources:write`.
         """
         answer: SitePreview = await self._call("POST", f"/v1/agents/{segment(agent_id)}/sources/preview", body=body)
         return answer
@@ -1028,9 +1032,9 @@ class AsyncCicerone(AsyncClient):
         to: str | None = None,
     ) -> AsyncListing[Statistics]:
         """List an agent's statistics by day. One item for each day (UTC) with messages, latest
-        day first. Days are kept for 400 days. Deletions of conversations change nothing. On
-        days before the server was updated to a version with statistics, all counts but
-        `messages` are 0. Permission: `agents:read`.
+        day first. Days are kept for 400 days. Deleting conversations does not change the
+        statistics. For days before the server was updated to a version with statistics, all
+        counts except `messages` are 0. Permission: `agents:read`.
         """
         return self._list(f"/v1/agents/{segment(agent_id)}/statistics", {"page_size": page_size, "from": from_, "to": to})
 
@@ -1064,7 +1068,7 @@ class AsyncCicerone(AsyncClient):
         set: str | None = None,
     ) -> AsyncListing[ApiKey]:
         """List API keys. Newest first. A key that is restricted to agents sees only keys that
-        are restricted to the same agents or to some of them. Permission: `keys:read`.
+        are restricted to a subset of those agents. Permission: `keys:read`.
         """
         return self._list("/v1/api_keys", {"page_size": page_size, "set": set})
 
@@ -1138,9 +1142,9 @@ class AsyncCicerone(AsyncClient):
     ) -> Reply:
         """Send a message. Without `conversation_id`, a new conversation begins. With `stream:
         true`, the reply is sent as Server-Sent Events: `token` events, whose `content` values
-        joined together are the reply, then `done`. If the reply fails after the stream has
-        begun, an `error` event ends the stream. A comment line is sent every 10 s while there
-        is nothing else to send. Permission: `conversations:write`.
+        together are the reply, then `done`. If the reply fails after the stream has begun, an
+        `error` event ends the stream. A comment line is sent every 10 s if there is nothing
+        else to send. Permission: `conversations:write`.
         """
         answer: Reply = await self._call("POST", "/v1/conversations", body=body, key=idempotency_key or new_key())
         return answer
@@ -1172,8 +1176,8 @@ class AsyncCicerone(AsyncClient):
         page_size: int | None = None,
     ) -> AsyncListing[Message]:
         """List messages. Newest first. If the cursor is the `messages_cursor` of a conversation,
-        the list continues with the messages that were too old to be included there.
-        Permission: `conversations:read`.
+        the list continues with the older messages that were not included there. Permission:
+        `conversations:read`.
         """
         return self._list(f"/v1/conversations/{segment(conversation_id)}/messages", {"page_size": page_size})
 
@@ -1193,8 +1197,8 @@ class AsyncCicerone(AsyncClient):
         n: int,
         **body: Unpack[Rate],
     ) -> Rating:
-        """Rate a reply. Replaces an earlier rating. The same rating again changes nothing, so
-        the request can be repeated and takes no idempotency key. Permission:
+        """Rate a reply. Replaces an earlier rating. Sending the same rating again changes
+        nothing, so the request can be repeated and takes no idempotency key. Permission:
         `conversations:write`.
         """
         answer: Rating = await self._call("PUT", f"/v1/conversations/{segment(conversation_id)}/messages/{segment(n)}/rating", body=body)
@@ -1205,11 +1209,11 @@ class AsyncCicerone(AsyncClient):
         conversation_id: str,
         n: int,
     ) -> Receipt:
-        """Explain a reply. What a reply was made from: what was searched for, what was found and
-        how well it matched, what the model was given, what the reply cites, and how long each
-        stage took. Receipts are kept as long as their conversation. Replies to agents without
-        `receipts` have none. Passages that have changed since are shown without their texts.
-        Permission: `conversations:read`.
+        """Explain a reply. Shows how a reply was produced: what was searched for, what was found
+        and how well it matched, what the model received, what the reply cites, and how long
+        each stage took. Receipts are kept as long as their conversation. Replies of agents
+        without `receipts` have no receipts. Passages that have changed since then are shown
+        without their texts. Permission: `conversations:read`.
         """
         answer: Receipt = await self._call("GET", f"/v1/conversations/{segment(conversation_id)}/messages/{segment(n)}/receipt")
         return answer
@@ -1219,8 +1223,8 @@ class AsyncCicerone(AsyncClient):
         document_id: str,
     ) -> Document:
         """Retrieve an extracted document. A document of the most recently trained content of a
-        source. A page of a website has the same id after a refresh, so that citations of
-        earlier replies stay valid; a page that vanished gets 404. Permission: `sources:read`.
+        source. A page of a website has the same id after a refresh, so citations in earlier
+        replies stay valid; a page that no longer exists gets 404. Permission: `sources:read`.
         """
         answer: Document = await self._call("GET", f"/v1/documents/{segment(document_id)}")
         return answer
@@ -1234,8 +1238,8 @@ class AsyncCicerone(AsyncClient):
     ) -> UploadedFile:
         """Upload a file. A PDF, DOCX, ODT, RTF, PPTX, XLSX, XLS, ODS, CSV, EPUB, EML, HTML or
         text file of at most 10 MiB, for a source of type `file`; a PNG, JPEG, TIFF or WebP
-        file if the server recognises the text of pictures (`ocr.command`). A file that no
-        source uses is removed after 24 hours. Permission: `sources:write`.
+        file if the server recognises text in pictures (`ocr.command`). A file that no source
+        uses is removed after 24 hours. Permission: `sources:write`.
         """
         answer: UploadedFile = await self._upload("/v1/files", file, filename, key=idempotency_key or new_key())
         return answer
@@ -1306,7 +1310,7 @@ class AsyncCicerone(AsyncClient):
         page_size: int | None = None,
     ) -> AsyncListing[Document]:
         """List extracted documents. The documents of the most recently trained content, in
-        order. `warnings` says what of a document is missing in its text. Permission:
+        order. `warnings` shows what is missing in the text of a document. Permission:
         `sources:read`.
         """
         return self._list(f"/v1/sources/{segment(source_id)}/documents", {"page_size": page_size})
@@ -1317,9 +1321,9 @@ class AsyncCicerone(AsyncClient):
         *,
         page_size: int | None = None,
     ) -> AsyncListing[Page]:
-        """List crawled pages. The pages that the latest crawl of the website has visited, in
-        order. They are available while the crawl is running and also if it failed.
-        Permission: `sources:read`.
+        """List crawled pages. The pages that the latest crawl of the website visited, in order.
+        They are available while the crawl is running and also if it failed. Permission:
+        `sources:read`.
         """
         return self._list(f"/v1/sources/{segment(source_id)}/pages", {"page_size": page_size})
 
@@ -1424,8 +1428,8 @@ class AsyncCicerone(AsyncClient):
         **body: Unpack[UpdateWebhookEndpoint],
     ) -> WebhookEndpoint:
         """Update a webhook endpoint. Changes only the fields that are given. Nothing is sent to
-        a disabled endpoint; its pending deliveries continue when it is enabled. Permission:
-        `webhooks:write`.
+        a disabled endpoint; its pending deliveries continue when it is enabled again.
+        Permission: `webhooks:write`.
         """
         answer: WebhookEndpoint = await self._call("PATCH", f"/v1/webhook_endpoints/{segment(endpoint_id)}", body=body, key=idempotency_key or new_key())
         return answer
@@ -1449,8 +1453,8 @@ class AsyncCicerone(AsyncClient):
         *,
         idempotency_key: str | None = None,
     ) -> Delivery:
-        """Send a delivery again. Sends the event again at once, with the same `webhook-id`. If
-        this fails, it is repeated as often as a new event. Permission: `webhooks:write`.
+        """Send a delivery again. Sends the event again immediately, with the same `webhook-id`.
+        If this fails, it is retried as often as a new event. Permission: `webhooks:write`.
         """
         answer: Delivery = await self._call("POST", f"/v1/webhook_endpoints/{segment(endpoint_id)}/deliveries/{segment(delivery_id)}/redeliver", key=idempotency_key or new_key())
         return answer
@@ -1462,7 +1466,7 @@ class AsyncCicerone(AsyncClient):
         idempotency_key: str | None = None,
     ) -> IssuedWebhookEndpoint:
         """Replace the secret. The response contains the new `secret`. For 24 hours, requests are
-        signed with the previous secret as well. Permission: `webhooks:write`.
+        also signed with the previous secret. Permission: `webhooks:write`.
         """
         answer: IssuedWebhookEndpoint = await self._call("POST", f"/v1/webhook_endpoints/{segment(endpoint_id)}/rotate_secret", key=idempotency_key or new_key())
         return answer
@@ -1485,8 +1489,8 @@ class AsyncCicerone(AsyncClient):
         *,
         idempotency_key: str | None = None,
     ) -> None:
-        """Delete a widget. Its token no longer works. Its conversations stay. Permission:
-        `agents:write`.
+        """Delete a widget. The widget's token stops working. Its conversations are kept.
+        Permission: `agents:write`.
         """
         await self._call("DELETE", f"/v1/widgets/{segment(widget_id)}", key=idempotency_key or new_key())
 
@@ -1505,8 +1509,8 @@ class AsyncCicerone(AsyncClient):
         idempotency_key: str | None = None,
         **body: Unpack[UpdateWidget],
     ) -> Widget:
-        """Update a widget. Changes only the fields that are given, and only those of
-        `appearance` and `limits` that are given there. Permission: `agents:write`.
+        """Update a widget. Changes only the fields that are given. The same applies to the
+        fields within `appearance` and `limits`. Permission: `agents:write`.
         """
         answer: Widget = await self._call("PATCH", f"/v1/widgets/{segment(widget_id)}", body=body, key=idempotency_key or new_key())
         return answer
@@ -1519,9 +1523,9 @@ class AsyncCicerone(AsyncClient):
         **body: Unpack[RotateSecret],
     ) -> IssuedWidget:
         """Replace the identity secret. The response contains the new `identity_secret`. For
-        `keep_seconds`, identities signed with the previous one are accepted as well. No
-        secret that was replaced earlier is accepted for longer than that: 0 ends all of them.
-        Permission: `agents:write`.
+        `keep_seconds`, identities signed with the previous secret are also accepted. Secrets
+        that were replaced earlier expire no later than that: 0 ends all of them. Permission:
+        `agents:write`.
         """
         answer: IssuedWidget = await self._call("POST", f"/v1/widgets/{segment(widget_id)}/rotate_secret", body=body, key=idempotency_key or new_key())
         return answer
@@ -1533,8 +1537,8 @@ class AsyncCicerone(AsyncClient):
         idempotency_key: str | None = None,
         **body: Unpack[RotateToken],
     ) -> Widget:
-        """Replace the token. A token that was replaced earlier no longer works, even if it was
-        to be kept for longer. Permission: `agents:write`.
+        """Replace the token. A token that was replaced earlier stops working, even if it was to
+        be kept for longer. Permission: `agents:write`.
         """
         answer: Widget = await self._call("POST", f"/v1/widgets/{segment(widget_id)}/rotate_token", body=body, key=idempotency_key or new_key())
         return answer

@@ -18,10 +18,10 @@ class Account(TypedDict):
 class AnswerGap(TypedDict):
     answer: str
     question: str
-    """The question of the pair: that of the gap, or one in better words."""
+    """The question of the pair: the gap's own question, or a better wording of it."""
     source_id: NotRequired[str | None]
-    """The source that gets the pair; null for the agent's own source for gaps. An unknown id is
-    refused with 400.
+    """The source that receives the pair; null for the agent's own source for gaps. An unknown id
+    is refused with 400.
     """
 
 
@@ -43,9 +43,7 @@ class AuditRecord(TypedDict):
     """What was done, such as `api_key.created`."""
     actor: AuditActor
     count: int
-    """How many times it happened; the same action within a few seconds is recorded once, with a
-    count.
-    """
+    """How many times it happened; repetitions within a few seconds share one record."""
     created_at: str
     id: str
     ip_address: str | None
@@ -68,27 +66,27 @@ class Capabilities(TypedDict):
     models: list[str]
     """The models that agents can use."""
     public_url: str | None
-    """The address at which everybody reaches this server, under which the texts of agents with
-    `public_sources` are public; null if it has none.
+    """The server's public address, under which the texts of agents with `public_sources` are
+    published; null if it has none.
     """
 
 
 class Check(TypedDict):
-    """A question, and what must be true of its reply."""
+    """A question and the expectations that its reply must meet."""
 
     answered: bool | None
-    """Whether the reply must be based on a source (true), or must not (false); null if that is
+    """Whether the reply must be based on a source (true) or must not be (false); null if this is
     not checked.
     """
     contains: list[str]
-    """Texts that the reply must contain, without regard to case."""
+    """Texts that the reply must contain; case is ignored."""
     question: str
     sources: list[str]
     """Ids of sources, or addresses of pages, each of which the reply must cite."""
 
 
 class CheckResult(TypedDict):
-    """What a check found."""
+    """The result of a check."""
 
     passed: bool
     question: str
@@ -99,26 +97,26 @@ class CheckResult(TypedDict):
 
 
 class CheckRun(TypedDict):
-    """One pass through the checks of an agent, as they were when it began."""
+    """One run of the checks of an agent, as they were when it began."""
 
     created_at: str
     error_message: str | None
-    """Why it was given up; null unless it is `failed`."""
+    """Why it was abandoned; null unless it is `failed`."""
     failed: int
     """How many checks failed so far."""
     finished_at: str | None
-    """When it ended; null before."""
+    """When it ended; null until then."""
     id: str
     passed: int
     """How many checks passed so far."""
     results: list[CheckResult]
-    """What the checks found that were asked so far, in their order."""
+    """The results of the checks that were asked so far, in order."""
     source_id: str | None
-    """The source whose training began the run; null for a requested one."""
+    """The source whose training started the run; null if it was requested."""
     status: str
     trigger: str
-    """Why it began: it was requested, a source was trained, or a guarded source was crawled. A
-    run of the last kind was asked of the content that the crawl found.
+    """Why it started: it was requested, a source was trained, or a guarded source was crawled. A
+    run of the last kind used the content that the crawl found.
     """
 
 
@@ -127,7 +125,7 @@ class AgentChecks(TypedDict):
 
     checks: list[Check]
     last_run: CheckRun | None
-    """The run that began last; null if there was none."""
+    """The latest run; null if there was none."""
 
 
 class CitedPassage(TypedDict):
@@ -135,7 +133,7 @@ class CitedPassage(TypedDict):
 
     document_id: str
     heading: str | None
-    """The headings that it stands under, outermost first, joined by ` › `."""
+    """The headings above it, outermost first, joined by ` › `."""
     page: int | None
     """The page that it is on, from 1, if the format has pages."""
     position: int
@@ -161,8 +159,8 @@ class Citation(TypedDict):
     """
     title: str
     url: str | None
-    """The address of the first of the passages: of its page, or its public text on this server.
-    Null if there is none.
+    """The address of the first of the passages: that of its page, or of its public text on this
+    server. Null if there is none.
     """
 
 
@@ -212,7 +210,7 @@ class ErrorEvent(TypedDict):
     message: str
     request_id: str
     retryable: bool
-    """Whether the same message can succeed later."""
+    """Whether sending the same message later can succeed."""
     type: str
 
 
@@ -256,7 +254,7 @@ class GapExample(TypedDict):
 
 
 class Gap(TypedDict):
-    """A group of alike questions that were not answered well."""
+    """A group of similar questions without a good answer."""
 
     count: int
     """The number of questions."""
@@ -268,20 +266,22 @@ class Gap(TypedDict):
     question: str
     """The first question."""
     rated_down: int
-    """Other questions, whose reply is rated down."""
+    """Answered questions whose reply is rated down."""
     source_id: str | None
-    """The source that got a pair for it; null if there is none, or if it was deleted."""
+    """The source that received the pair that answers it; null if there is none or it has been
+    deleted.
+    """
     status: str
     unanswered: int
     """Questions whose reply is based on no source."""
 
 
 class GapList(TypedDict):
-    """What an agent did not answer."""
+    """The gaps of an agent."""
 
     data: list[Gap]
     ungrouped: int
-    """The number of questions that are in no group yet. The next request groups up to 500 of
+    """The number of questions that are not in a group yet. The next request groups up to 500 of
     them.
     """
 
@@ -291,30 +291,32 @@ class GapState(TypedDict):
 
     id: str
     source_id: str | None
-    """The source that got a pair for it; null if there is none, or if it was deleted."""
+    """The source that received the pair that answers it; null if there is none or it has been
+    deleted.
+    """
     status: str
 
 
 class GivenWidgetAppearance(TypedDict):
-    """Colours and place. Only the fields that are given change; null is the default."""
+    """Colours and position. Only the fields that are given change; null means the default."""
 
     accent: NotRequired[str | None]
-    """The colour of what can be clicked, with a contrast of at least 3:1 to `#ffffff` and to
+    """The colour of buttons and links, with a contrast of at least 3:1 to `#ffffff` and to
     `#131516`; null for `#2f5bd7`.
     """
     position: NotRequired[Literal["right", "left"] | None]
-    """The side of the page; null for `right`."""
+    """The side of the page that the widget is on; null for `right`."""
     scheme: NotRequired[Literal["auto", "light", "dark"] | None]
-    """Whether it is light or dark; null for `auto`, which is as the visitor prefers."""
+    """Whether it is light or dark; null for `auto`, which follows the visitor's preference."""
 
 
 class GivenWidgetLimits(TypedDict):
-    """Bounds. Only those that are given change; null is the default."""
+    """Limits. Only those that are given change; null means the default."""
 
     messages_per_address_per_minute: NotRequired[int | None]
     """Null for 20."""
     messages_per_day: NotRequired[int | None]
-    """Messages of the widget on a UTC day; null for 2,000."""
+    """Messages of the widget per UTC day; null for 2,000."""
     messages_per_visitor_per_hour: NotRequired[int | None]
     """Null for 60."""
     replies_at_once: NotRequired[int | None]
@@ -327,7 +329,7 @@ class Hit(TypedDict):
     document_id: str
     """The document that the passage is a part of."""
     heading: str | None
-    """The headings that the passage stands under, outermost first, joined by ` › `."""
+    """The headings above the passage, outermost first, joined by ` › `."""
     page: int | None
     position: int
     """The position of the passage in the source, from 0."""
@@ -348,11 +350,11 @@ class Latency(TypedDict):
     p50_ms: int
     """The median, interpolated within a range."""
     p95_ms: int
-    """What 95 % of the replies did not exceed, interpolated within a range."""
+    """The 95th percentile, interpolated within a range."""
 
 
 class Lead(TypedDict):
-    """How a visitor can be reached."""
+    """A visitor's contact details."""
 
     email: str
     message: str | None
@@ -361,9 +363,9 @@ class Lead(TypedDict):
 
 
 class Managed(TypedDict):
-    """Which entry of a file of declared objects an object is. `cicerone apply` sets it. No two
-    objects of a kind have the same set and key; widgets and sources have it within their
-    agent, and sources may differ in the hash alone.
+    """Identifies the entry of a declaration file that manages an object. `cicerone apply` sets
+    it. The set and key are unique among objects of a kind; for widgets and sources, within
+    their agent. Two sources may share them if their hashes differ.
     """
 
     hash: str
@@ -378,26 +380,26 @@ class Agent(TypedDict):
     """A configured chatbot."""
 
     answer_floor: str
-    """How sure the search must be before a question is answered from the sources. `cautious`
+    """How certain the search must be before a question is answered from the sources. `cautious`
     leaves more questions unanswered and gives fewer wrong answers; `eager` does the opposite.
     """
     created_at: str
     id: str
     managed: Managed | None
-    """Which entry of a file of declared objects it is; null for none."""
+    """The entry of a declaration file that manages this object; null if none does."""
     max_tokens: int
     """The maximum number of tokens in a reply."""
     model: str
-    """The model that writes its replies."""
+    """The model that writes the replies."""
     name: str
     """A human-readable name."""
     public_sources: bool
-    """Whether anybody who knows the address of a document may read its text, without a key. Ids
-    of documents are no secrets: this publishes all texts of the agent. It has an effect only
-    if the server has a public address.
+    """Whether anyone who knows the address of a document may read its text without a key. Ids of
+    documents are not secret: this publishes all texts of the agent. It has an effect only if
+    the server has a public address.
     """
     receipts: bool
-    """Whether replies are stored with receipts, which say what they were made from."""
+    """Whether replies are stored with receipts, which show how they were produced."""
     retention_days: int | None
     """Days after which a conversation without a new message is removed; null for never."""
     source_list: bool
@@ -426,9 +428,9 @@ class ApiKey(TypedDict):
     """The first and last characters of its secret."""
     id: str
     last_used_at: str | None
-    """When the key was last used, accurate to some seconds; null if it was never used."""
+    """When the key was last used, accurate to a few seconds; null if it was never used."""
     managed: Managed | None
-    """Which entry of a file of declared objects it is; null for none."""
+    """The entry of a declaration file that manages this object; null if none does."""
     name: str
     """A human-readable name."""
     permissions: list[str]
@@ -439,23 +441,23 @@ class CreateAgent(TypedDict):
     name: str
     """A human-readable name."""
     answer_floor: NotRequired[Literal["cautious", "balanced", "eager"] | None]
-    """How sure the search must be before a question is answered from the sources. `cautious`
+    """How certain the search must be before a question is answered from the sources. `cautious`
     leaves more questions unanswered and gives fewer wrong answers; `eager` does the opposite;
     null for the default, `balanced`.
     """
     managed: NotRequired[Managed | None]
-    """Which entry of a file of declared objects it is; null for none."""
+    """The entry of a declaration file that manages this object; null if none does."""
     max_tokens: NotRequired[int | None]
     """The maximum number of tokens in a reply; null for the default, 1024."""
     model: NotRequired[Literal["gpt-4-turbo", "gpt-4o", "gpt-3.5-turbo"] | None]
     """The model that writes the replies; null for the default, `gpt-4o`."""
     public_sources: NotRequired[bool | None]
-    """Whether anybody who knows the address of a document may read its text, without a key. Ids
-    of documents are no secrets: this publishes all texts of the agent. It has an effect only
-    if the server has a public address. Null for false.
+    """Whether anyone who knows the address of a document may read its text without a key. Ids of
+    documents are not secret: this publishes all texts of the agent. It has an effect only if
+    the server has a public address. Null for false.
     """
     receipts: NotRequired[bool | None]
-    """Whether replies are stored with receipts, which say what they were made from; null for
+    """Whether replies are stored with receipts, which show how they were produced; null for
     true.
     """
     retention_days: NotRequired[int | None]
@@ -480,7 +482,7 @@ class CreateApiKey(TypedDict):
     expires_at: NotRequired[str | None]
     """When it expires, in the future; null for never."""
     managed: NotRequired[Managed | None]
-    """Which entry of a file of declared objects it is; null for none."""
+    """The entry of a declaration file that manages this object; null if none does."""
 
 
 class CreateSource(TypedDict):
@@ -498,7 +500,7 @@ class CreateSource(TypedDict):
     would still pass; null for false.
     """
     managed: NotRequired[None | Managed]
-    """Which entry of a file of declared objects it is; null for none."""
+    """The entry of a declaration file that manages this object; null if none does."""
 
 
 class CreateWebhookEndpoint(TypedDict):
@@ -511,20 +513,20 @@ class CreateWebhookEndpoint(TypedDict):
     events: NotRequired[list[Literal["source.trained", "source.failed", "checks.failed", "conversation.handoff_requested", "message.rated", "lead.captured"]] | None]
     """The events that it receives; null for all."""
     managed: NotRequired[Managed | None]
-    """Which entry of a file of declared objects it is; null for none."""
+    """The entry of a declaration file that manages this object; null if none does."""
     payload: NotRequired[Literal["full", "thin"] | None]
-    """`thin` leaves `data.content` out; null for the default, `full`."""
+    """`thin` omits `data.content`; null for the default, `full`."""
     status: NotRequired[Literal["enabled", "disabled"] | None]
     """Whether events are sent to the endpoint; null for the default, `enabled`."""
 
 
 class CreateWidget(TypedDict):
     name: str
-    """A name for its owner."""
+    """A name that only the owner sees."""
     appearance: NotRequired[GivenWidgetAppearance | None]
-    """Colours and place; null for the defaults."""
+    """Colours and position; null for the defaults."""
     greeting: NotRequired[str | None]
-    """What it says before the first question."""
+    """The text that is shown before the first question."""
     handoff: NotRequired[bool | None]
     """Whether visitors may ask for a person; null for false."""
     hosted_page: NotRequired[bool | None]
@@ -536,21 +538,23 @@ class CreateWidget(TypedDict):
     language: NotRequired[str | None]
     """A BCP 47 tag; null for `en`."""
     lead: NotRequired[bool | None]
-    """Whether visitors may leave their address; null for false."""
+    """Whether visitors may leave contact details; null for false."""
     limits: NotRequired[GivenWidgetLimits | None]
-    """Bounds; null for the defaults."""
+    """Limits; null for the defaults."""
     managed: NotRequired[Managed | None]
-    """Which entry of a file of declared objects it is; null for none."""
+    """The entry of a declaration file that manages this object; null if none does."""
     origins: NotRequired[list[str] | None]
     """The sites that may embed it: `https://site.example`, `https://*.site.example` for every
-    subdomain, or `*` for any; null for none but its own page.
+    subdomain, or `*` for any; null for none except its own page.
     """
     show_sources: NotRequired[bool | None]
     """Whether replies show their sources; null for true."""
     starters: NotRequired[list[str] | None]
-    """Questions that a visitor can ask by a click; null for none."""
+    """Suggested questions that a visitor can ask with a click; null for none."""
     texts: NotRequired[dict[str, Any] | None]
-    """Texts that replace the widget's own, all of them; null for none."""
+    """Texts that replace the widget's own, by key. They replace all texts that were set before;
+    null for none.
+    """
     title: NotRequired[str | None]
     """Null for the agent's name."""
 
@@ -567,9 +571,9 @@ class IssuedApiKey(TypedDict):
     """The first and last characters of its secret."""
     id: str
     last_used_at: str | None
-    """When the key was last used, accurate to some seconds; null if it was never used."""
+    """When the key was last used, accurate to a few seconds; null if it was never used."""
     managed: Managed | None
-    """Which entry of a file of declared objects it is; null for none."""
+    """The entry of a declaration file that manages this object; null if none does."""
     name: str
     """A human-readable name."""
     permissions: list[str]
@@ -592,7 +596,7 @@ class IssuedWebhookEndpoint(TypedDict):
     """The events that it receives."""
     id: str
     managed: Managed | None
-    """Which entry of a file of declared objects it is; null for none."""
+    """The entry of a declaration file that manages this object; null if none does."""
     payload: str
     """`full`, or `thin`: without `data.content`."""
     status: str
@@ -614,17 +618,17 @@ class Match(TypedDict):
 
 
 class NewCheck(TypedDict):
-    """A question, and what must be true of its reply. At least one of `contains`, `sources` and
-    `answered` is needed.
+    """A question and the expectations that its reply must meet. At least one of `contains`,
+    `sources` and `answered` is required.
     """
 
     question: str
     answered: NotRequired[bool | None]
-    """Whether the reply must be based on a source (true), or must not (false); null if that is
+    """Whether the reply must be based on a source (true) or must not be (false); null if this is
     not checked.
     """
     contains: NotRequired[list[str] | None]
-    """Texts of at most 200 characters that the reply must contain, without regard to case."""
+    """Texts of at most 200 characters that the reply must contain; case is ignored."""
     sources: NotRequired[list[str] | None]
     """Ids of sources, or addresses of pages, each of which the reply must cite."""
 
@@ -665,7 +669,7 @@ class PartialReading(TypedDict):
     100. Empty for other sources.
     """
     reason: str
-    """The reasons, in a sentence for people."""
+    """The reasons, as a sentence."""
 
 
 class Passage(TypedDict):
@@ -683,7 +687,7 @@ class Passage(TypedDict):
 
 
 class Progress(TypedDict):
-    """How far a crawl is."""
+    """The progress of a crawl."""
 
     pages_done: int
     pages_failed: int
@@ -700,7 +704,7 @@ class Quota(TypedDict):
 
 
 class Quotas(TypedDict):
-    """How much the account may use and keep."""
+    """The quotas of the account."""
 
     bytes: Quota
     """Bytes stored: sources, what was extracted from them, and files."""
@@ -713,7 +717,7 @@ class Quotas(TypedDict):
 
 
 class Me(TypedDict):
-    """The account and the API key of the request, with what they can use."""
+    """The account and the API key of the request, with quotas and capabilities."""
 
     account: Account
     api_key: ApiKey
@@ -725,14 +729,14 @@ class Rate(TypedDict):
     value: Literal["up", "down"]
     """Whether the reply was good."""
     comment: NotRequired[str | None]
-    """The words of the user; null or blank for none."""
+    """A comment of the user; null or blank for none."""
 
 
 class Rating(TypedDict):
     """A rating of a reply."""
 
     comment: str | None
-    """The words of the user, if there are any."""
+    """A comment of the user, if there is one."""
     rated_at: str
     """When the rating was given or last changed."""
     value: str
@@ -749,13 +753,13 @@ class Message(TypedDict):
     answered: NotRequired[bool]
     """Whether the message is based on a source; absent from user messages."""
     rating: NotRequired[Rating | None]
-    """What the user thinks of the message; null if it is not rated, absent from user messages."""
+    """The user's rating of the message; null if it is not rated, absent from user messages."""
     sources_used: NotRequired[list[Citation]]
     """The sources that the message is based on, best first; absent from user messages."""
 
 
 class RatingCounts(TypedDict):
-    """How many replies of a conversation are rated up and down."""
+    """The number of replies of a conversation that are rated up and down."""
 
     down: int
     up: int
@@ -768,17 +772,17 @@ class ReceiptHit(TypedDict):
     """The share of the question's words that the passage contains, by their weights."""
     document_id: str
     heading: str | None
-    """The headings that it stands under, outermost first, joined by ` › `."""
+    """The headings above it, outermost first, joined by ` › `."""
     is_cited: bool
     """Whether the reply cites it."""
     is_current: bool
-    """Whether the passage is still the one that was found. If not, the fields that follow are
+    """Whether the passage is still the one that was found. If not, the following fields are
     null.
     """
     is_relevant: bool
     """Whether it matched well enough for a reply to be based on it."""
     is_sent: bool
-    """Whether the model was given it."""
+    """Whether the model received it."""
     page: int | None
     """The page that it is on, from 1, if the format has pages."""
     position: int
@@ -796,7 +800,7 @@ class ReceiptStage(TypedDict):
     """A stage of a reply."""
 
     ms: float
-    """Its milliseconds."""
+    """Its duration in milliseconds."""
     name: str
     """Its name in metrics. More may be added."""
 
@@ -805,7 +809,7 @@ class ReceiptTerm(TypedDict):
     """A word of a question."""
 
     is_context: bool
-    """Whether it occurs in earlier messages and not in the question."""
+    """Whether it occurs only in earlier messages, not in the question."""
     text: str
     """Its stem."""
     weight: float
@@ -816,19 +820,21 @@ class ReceiptSearch(TypedDict):
     """What was searched for."""
 
     by_meaning: bool
-    """Whether the search went by meaning too."""
+    """Whether the search also used meaning (embeddings)."""
     confidence: float
-    """How sure the search was."""
+    """How certain it is that the hits answer the question."""
     context_messages: int
-    """Earlier messages with which the question was understood."""
+    """Earlier messages that were used to understand the question."""
     floor: float
-    """The least confidence with which the question was answered from the sources."""
+    """The lowest confidence at which the question was answered from the sources."""
     query: str
     """The user's message."""
     rewritten: str | None
-    """The question that was searched for instead, if a model rewrote it so that it stands alone."""
+    """The question that was searched for instead, if a model rewrote it to be understood without
+    the conversation.
+    """
     terms: list[ReceiptTerm]
-    """The words of the question as they were compared."""
+    """The words of the question, in the form in which they were compared."""
 
 
 class ReceiptTokens(TypedDict):
@@ -839,23 +845,23 @@ class ReceiptTokens(TypedDict):
 
 
 class Receipt(TypedDict):
-    """What a reply was made from."""
+    """How a reply was produced."""
 
     history_messages: int
-    """Earlier messages that the model was given, as far as its prompt had room for them."""
+    """The earlier messages that the model received, as many as fit into its prompt."""
     hits: list[ReceiptHit]
-    """What was found, best first, whether it matched well enough or not."""
+    """What was found, best first, including passages that did not match well enough."""
     model: str | None
-    """The model that the upstream was asked for; null for the embedded answerer."""
+    """The model requested from the upstream; null for the embedded answerer."""
     n: int
     """The number of the reply in the conversation, from 1."""
     request_id: str | None
-    """The request with which the question came, as in its `X-Request-Id`; null if it did not
-    come over HTTP.
+    """The id of the request that contained the question, as in its `X-Request-Id`; null if it
+    did not arrive over HTTP.
     """
     search: ReceiptSearch
     stages: list[ReceiptStage]
-    """The stages of the reply in their order, without the storing of it."""
+    """The stages of the reply, in order, without storing it."""
     tokens: ReceiptTokens
 
 
@@ -909,11 +915,11 @@ class SearchResult(TypedDict):
     """The passages that a search found, best first."""
 
     confidence: float
-    """How sure it is that the hits answer the query."""
+    """How certain it is that the hits answer the query."""
     data: list[Hit]
     floor: float
-    """The least confidence with which a message is answered from the sources, by the agent's
-    `answer_floor`.
+    """The lowest confidence at which a message is answered from the sources, according to the
+    agent's `answer_floor`.
     """
 
 
@@ -936,16 +942,16 @@ class SitePreviewPage(TypedDict):
 
 
 class SitePreview(TypedDict):
-    """What a site says about a crawl."""
+    """What a site allows and lists for a crawl."""
 
     allowed: bool
     """Whether the start page may be requested."""
     crawl_delay_seconds: float | None
-    """The pause between requests that the site asks for, in seconds. Pauses of more than the
+    """The pause between requests that the site asks for, in seconds. Pauses longer than the
     server's limit are shortened to it.
     """
     list_complete: bool
-    """Whether the sitemaps were read to their ends. A crawl reads more of them."""
+    """Whether the sitemaps were read completely. A crawl reads more of them."""
     listed: int
     """The number of the site's pages in its sitemaps."""
     pages: list[SitePreviewPage]
@@ -955,7 +961,7 @@ class SitePreview(TypedDict):
     robots_url: str
     """The address of the site's `robots.txt`."""
     url: str
-    """The start page, as the crawl would name it."""
+    """The start page, in the form in which the crawl would record it."""
 
 
 class SitePreviewRequest(TypedDict):
@@ -984,13 +990,13 @@ class Source(TypedDict):
     """
     id: str
     managed: Managed | None
-    """Which entry of a file of declared objects it is; null for none."""
+    """The entry of a declaration file that manages this object; null if none does."""
     partially_read: PartialReading | None
-    """What is missing in the trained content; null if everything was read. The warnings of the
-    documents have the details.
+    """What is missing in the trained content; null if everything was read. The documents'
+    `warnings` have the details.
     """
     progress: Progress | None
-    """How far the crawl is, while a website is processed; otherwise null."""
+    """The progress of the crawl while a website is processed; otherwise null."""
     status: str
     title: str | None
     """The title that citations show. Citations of a `qa` source show the matched question
@@ -1000,7 +1006,7 @@ class Source(TypedDict):
 
 
 class Statistics(TypedDict):
-    """What became of an agent's messages on one day."""
+    """The outcome of an agent's messages on one day."""
 
     answered: int
     """Stored replies that are based on a source."""
@@ -1011,13 +1017,13 @@ class Statistics(TypedDict):
     latency: Latency | None
     """How long the stored replies took; null if there are none."""
     messages: int
-    """Messages that were answered, also those whose reply was not stored."""
+    """Messages that were answered, including those whose reply was not stored."""
     rated_down: int
-    """Replies of this day that are rated down, whenever they were rated."""
+    """Replies of this day that are rated down, regardless of when they were rated."""
     rated_up: int
-    """Replies of this day that are rated up, whenever they were rated."""
+    """Replies of this day that are rated up, regardless of when they were rated."""
     unanswered: int
-    """Stored replies that are based on none."""
+    """Stored replies that are based on no source."""
 
 
 class TokenEvent(TypedDict):
@@ -1028,12 +1034,12 @@ class TokenEvent(TypedDict):
 
 class UpdateAgent(TypedDict):
     answer_floor: NotRequired[Literal["cautious", "balanced", "eager"] | None]
-    """How sure the search must be before a question is answered from the sources. `cautious`
+    """How certain the search must be before a question is answered from the sources. `cautious`
     leaves more questions unanswered and gives fewer wrong answers; `eager` does the opposite;
     null for the default, `balanced`.
     """
     managed: NotRequired[Managed | None]
-    """Which entry of a file of declared objects it is; null for none."""
+    """The entry of a declaration file that manages this object; null if none does."""
     max_tokens: NotRequired[int | None]
     """The maximum number of tokens in a reply; null for the default, 1024."""
     model: NotRequired[Literal["gpt-4-turbo", "gpt-4o", "gpt-3.5-turbo"] | None]
@@ -1041,13 +1047,13 @@ class UpdateAgent(TypedDict):
     name: NotRequired[str]
     """A human-readable name."""
     public_sources: NotRequired[bool | None]
-    """Whether anybody who knows the address of a document may read its text, without a key. Ids
-    of documents are no secrets: this publishes all texts of the agent. It has an effect only
-    if the server has a public address. Null for false.
+    """Whether anyone who knows the address of a document may read its text without a key. Ids of
+    documents are not secret: this publishes all texts of the agent. It has an effect only if
+    the server has a public address. Null for false.
     """
     receipts: NotRequired[bool | None]
-    """Whether replies are stored with receipts, which say what they were made from; null for
-    true. Receipts that exist are kept.
+    """Whether replies are stored with receipts, which show how they were produced; null for
+    true. Existing receipts are kept.
     """
     retention_days: NotRequired[int | None]
     """Days after which a conversation without a new message is removed; null for never."""
@@ -1069,7 +1075,7 @@ class UpdateApiKey(TypedDict):
     expires_at: NotRequired[str | None]
     """When it expires, in the future; null for never."""
     managed: NotRequired[Managed | None]
-    """Which entry of a file of declared objects it is; null for none."""
+    """The entry of a declaration file that manages this object; null if none does."""
     name: NotRequired[str]
     """A human-readable name."""
     permissions: NotRequired[list[Literal["agents:read", "agents:write", "sources:read", "sources:write", "conversations:read", "conversations:write", "conversations:export", "webhooks:read", "webhooks:write", "keys:read", "keys:write", "*"]]]
@@ -1087,7 +1093,7 @@ class UpdateSource(TypedDict):
     would still pass. Only a website can be guarded; null for false.
     """
     managed: NotRequired[Managed | None]
-    """Which entry of a file of declared objects it is; null for none."""
+    """The entry of a declaration file that manages this object; null if none does."""
 
 
 class UpdateWebhookEndpoint(TypedDict):
@@ -1096,9 +1102,9 @@ class UpdateWebhookEndpoint(TypedDict):
     events: NotRequired[list[Literal["source.trained", "source.failed", "checks.failed", "conversation.handoff_requested", "message.rated", "lead.captured"]] | None]
     """The events that it receives; null for all."""
     managed: NotRequired[Managed | None]
-    """Which entry of a file of declared objects it is; null for none."""
+    """The entry of a declaration file that manages this object; null if none does."""
     payload: NotRequired[Literal["full", "thin"] | None]
-    """`thin` leaves `data.content` out; null for the default, `full`."""
+    """`thin` omits `data.content`; null for the default, `full`."""
     status: NotRequired[Literal["enabled", "disabled"]]
     """Whether events are sent to the endpoint."""
     url: NotRequired[str]
@@ -1109,9 +1115,9 @@ class UpdateWebhookEndpoint(TypedDict):
 
 class UpdateWidget(TypedDict):
     appearance: NotRequired[GivenWidgetAppearance | None]
-    """Colours and place; null for the defaults."""
+    """Colours and position; null for the defaults."""
     greeting: NotRequired[str | None]
-    """What it says before the first question."""
+    """The text that is shown before the first question."""
     handoff: NotRequired[bool | None]
     """Whether visitors may ask for a person; null for false."""
     hosted_page: NotRequired[bool | None]
@@ -1123,23 +1129,25 @@ class UpdateWidget(TypedDict):
     language: NotRequired[str | None]
     """A BCP 47 tag; null for `en`."""
     lead: NotRequired[bool | None]
-    """Whether visitors may leave their address; null for false."""
+    """Whether visitors may leave contact details; null for false."""
     limits: NotRequired[GivenWidgetLimits | None]
-    """Bounds; null for the defaults."""
+    """Limits; null for the defaults."""
     managed: NotRequired[Managed | None]
-    """Which entry of a file of declared objects it is; null for none."""
+    """The entry of a declaration file that manages this object; null if none does."""
     name: NotRequired[str]
-    """A name for its owner."""
+    """A name that only the owner sees."""
     origins: NotRequired[list[str] | None]
     """The sites that may embed it: `https://site.example`, `https://*.site.example` for every
-    subdomain, or `*` for any; null for none but its own page.
+    subdomain, or `*` for any; null for none except its own page.
     """
     show_sources: NotRequired[bool | None]
     """Whether replies show their sources; null for true."""
     starters: NotRequired[list[str] | None]
-    """Questions that a visitor can ask by a click; null for none."""
+    """Suggested questions that a visitor can ask with a click; null for none."""
     texts: NotRequired[dict[str, Any] | None]
-    """Texts that replace the widget's own, all of them; null for none."""
+    """Texts that replace the widget's own, by key. They replace all texts that were set before;
+    null for none.
+    """
     title: NotRequired[str | None]
     """Null for the agent's name."""
 
@@ -1192,7 +1200,7 @@ class Conversation(TypedDict):
     """When the visitor first asked for a person."""
     id: str
     lead: Lead | None
-    """How the visitor can be reached, if they said so."""
+    """The contact details that the visitor left, if any."""
     message_count: int
     """The number of its messages."""
     metadata: dict[str, str]
@@ -1202,11 +1210,11 @@ class Conversation(TypedDict):
     updated_at: str
     """The time of the last message."""
     visitor: Visitor | None
-    """Who asks, if it began through a widget."""
+    """The visitor, if it began through a widget."""
     widget_id: str | None
-    """The widget through which it began; null if there is none, or none any more."""
+    """The widget through which it began; null if there was none or it has been deleted."""
     match: NotRequired[Match]
-    """Where the first word of `text` was found; absent unless `text` was searched for."""
+    """Where the first word of `text` was found; absent unless the request has `text`."""
     messages: NotRequired[list[Message]]
     """Oldest first; absent from lists of conversations. At most 4 MiB of JSON: if the
     conversation is longer, the newest messages that fit.
@@ -1221,11 +1229,11 @@ class Warning(TypedDict):
     """Why part of a document is missing in its text."""
 
     code: str
-    """A stable name for the reason. More may be added."""
+    """A stable name of the reason. More may be added."""
     message: str
-    """The reason, in a sentence for people."""
+    """The reason, as a sentence."""
     page_count: int
-    """How many pages are affected."""
+    """The number of affected pages."""
     pages: list[int]
     """The affected pages, from 1, in order; empty if the reason is not about pages. All warnings
     of a document together list at most 1,000.
@@ -1270,7 +1278,7 @@ class WebhookEndpoint(TypedDict):
     """The events that it receives."""
     id: str
     managed: Managed | None
-    """Which entry of a file of declared objects it is; null for none."""
+    """The entry of a declaration file that manages this object; null if none does."""
     payload: str
     """`full`, or `thin`: without `data.content`."""
     status: str
@@ -1289,11 +1297,11 @@ class WidgetAppearance(TypedDict):
 
 
 class WidgetLimits(TypedDict):
-    """Bounds of a widget."""
+    """The limits of a widget."""
 
     messages_per_address_per_minute: int
     messages_per_day: int
-    """Messages of the widget on a UTC day."""
+    """Messages of the widget per UTC day."""
     messages_per_visitor_per_hour: int
     replies_at_once: int
     """Replies in progress."""
@@ -1306,7 +1314,7 @@ class IssuedWidget(TypedDict):
     appearance: WidgetAppearance
     created_at: str
     greeting: str | None
-    """What it says before the first question."""
+    """The text that is shown before the first question."""
     handoff: bool
     """Whether visitors may ask for a person."""
     hosted_page: bool
@@ -1319,37 +1327,37 @@ class IssuedWidget(TypedDict):
     language: str
     """A BCP 47 tag."""
     lead: bool
-    """Whether visitors may leave their address."""
+    """Whether visitors may leave contact details."""
     limits: WidgetLimits
     managed: Managed | None
-    """Which entry of a file of declared objects it is; null for none."""
+    """The entry of a declaration file that manages this object; null if none does."""
     name: str
-    """A name for its owner."""
+    """A name that only the owner sees."""
     origins: list[str]
     """The sites that may embed it, as browsers write them."""
     show_sources: bool
     """Whether replies show their sources."""
     starters: list[str]
-    """Questions that a visitor can ask by a click."""
+    """Suggested questions that a visitor can ask with a click."""
     texts: dict[str, str]
     """Texts that replace the widget's own, by key."""
     title: str | None
     """Null for the agent's name."""
     token: str
-    """Its public name, which stands in the page that embeds it."""
+    """The public token that embedding pages contain."""
     updated_at: str
     identity_secret: str
     """The secret whose bytes sign the identities of visitors (HS256)."""
 
 
 class Widget(TypedDict):
-    """A public way to an agent, without its secret."""
+    """A widget, without its secret."""
 
     agent_id: str
     appearance: WidgetAppearance
     created_at: str
     greeting: str | None
-    """What it says before the first question."""
+    """The text that is shown before the first question."""
     handoff: bool
     """Whether visitors may ask for a person."""
     hosted_page: bool
@@ -1362,22 +1370,22 @@ class Widget(TypedDict):
     language: str
     """A BCP 47 tag."""
     lead: bool
-    """Whether visitors may leave their address."""
+    """Whether visitors may leave contact details."""
     limits: WidgetLimits
     managed: Managed | None
-    """Which entry of a file of declared objects it is; null for none."""
+    """The entry of a declaration file that manages this object; null if none does."""
     name: str
-    """A name for its owner."""
+    """A name that only the owner sees."""
     origins: list[str]
     """The sites that may embed it, as browsers write them."""
     show_sources: bool
     """Whether replies show their sources."""
     starters: list[str]
-    """Questions that a visitor can ask by a click."""
+    """Suggested questions that a visitor can ask with a click."""
     texts: dict[str, str]
     """Texts that replace the widget's own, by key."""
     title: str | None
     """Null for the agent's name."""
     token: str
-    """Its public name, which stands in the page that embeds it."""
+    """The public token that embedding pages contain."""
     updated_at: str

@@ -54,7 +54,7 @@ impl ApiKey {
         other.agent_ids.as_ref().is_some_and(|ids| ids.iter().all(|id| own.contains(id)))
     }
 
-    /// Checks that `other`, which this key makes or changes, is no wider than this key afterwards.
+    /// Checks that `other`, which this key creates or changes, has no more permissions than this key afterwards.
     ///
     /// Fails with [`Error::Forbidden`] and the first permission that this key lacks; with
     /// [`Error::InvalidOperation`] if this key is restricted to agents and the other is not, or to
@@ -70,12 +70,11 @@ impl ApiKey {
         }
     }
 
-    /// Checks that this key covers `other` as it is now, and so may change or delete it. A key covers
+    /// Checks that this key covers `other` in its current state, and may therefore change or delete it. A key covers
     /// itself.
     ///
-    /// Fails with [`Error::Forbidden`] and the first permission that this key lacks; with
-    /// [`Error::InvalidOperation`] if the other has every permission to come, more agents or a later
-    /// end.
+    /// Fails with [`Error::Forbidden`] and the first permission that this key lacks; with [`Error::InvalidOperation`]
+    /// if the other also has all future permissions, more agents or a later expiry.
     pub fn check_covers(&self, other: &Self) -> Result<(), Error> {
         self.check_reach(other)?;
         match self.expires_at {
@@ -114,11 +113,11 @@ impl ApiKey {
     }
 }
 
-/// Checks that an account with `count` keys may have one more. Its expired keys give way first.
+/// Checks that an account with `count` keys may have one more. Its expired keys are removed first.
 ///
 /// # Errors
 ///
-/// [`Error::Conflict`] if it has as many as an account may have.
+/// [`Error::Conflict`] if it has the maximum number.
 pub fn may_add_key(count: usize) -> Result<(), Error> {
     if count < limits::ACCOUNT_KEYS {
         return Ok(());
@@ -129,7 +128,7 @@ pub fn may_add_key(count: usize) -> Result<(), Error> {
     )))
 }
 
-/// The error for a name that another account has.
+/// The error for a name that is taken by another account.
 pub fn account_name_taken(name: &AccountName) -> Error {
     Error::Conflict(format!("an account named `{name}` exists"))
 }

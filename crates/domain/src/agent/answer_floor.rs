@@ -1,19 +1,19 @@
-//! How sure an agent must be before it answers.
+//! How certain an agent must be before it answers.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::FieldError;
 
-/// How sure the search must be that the sources answer a question for it to be answered from them.
+/// How certain the search must be that the sources answer a question for it to be answered from them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerFloor {
-    /// Rather silent than wrong: more questions that the sources do answer are refused.
+    /// Prefers silence to errors: more questions that the sources do answer are refused.
     Cautious,
     /// About one in twenty questions that the sources answer is refused.
     #[default]
     Balanced,
-    /// Rather wrong than silent: more questions that the sources do not answer get the nearest passages.
+    /// Prefers errors to silence: more questions that the sources do not answer get the nearest passages.
     Eager,
 }
 
@@ -39,7 +39,7 @@ impl AnswerFloor {
     ///
     /// # Errors
     ///
-    /// What must hold, if there is no floor of that name.
+    /// Returns the requirement if there is no floor with that name.
     pub fn parse(name: &str) -> Result<Self, FieldError> {
         Self::from_name(name).ok_or_else(|| {
             FieldError::new("answer_floor", "must be `cautious`, `balanced` or `eager`")

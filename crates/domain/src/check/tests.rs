@@ -45,7 +45,7 @@ fn a_reply_must_meet_every_expectation() {
         (check(&["neun", "zehn"], &[], None), Some("the reply lacks `zehn`")),
         (check(&[], &[a, "https://EXAMPLE.com/hours"], Some(true)), None),
         (check(&[], &[a, b], None), Some("the reply does not cite `src_bbbbbbbbbb`")),
-        (check(&["neun"], &[], Some(false)), Some("the question is answered and must not be")),
+        (check(&["neun"], &[], Some(false)), Some("the question is answered, but must not be")),
     ] {
         let result = check.judge(&said);
         assert_eq!((result.passed, result.reason.as_deref()), (reason.is_none(), reason));

@@ -25,13 +25,13 @@ pub struct StoredPassage {
     pub passage: Passage,
 }
 
-/// A document as anybody may read it, without its end if it is long.
+/// A document as anyone may read it; a long one is cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicText {
     /// Its title; for a pair the question.
     pub title: Option<String>,
     /// The beginning of its text, or all of it.
     pub text: String,
-    /// Whether the text goes on.
+    /// Whether the text continues.
     pub is_cut: bool,
 }

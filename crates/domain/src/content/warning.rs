@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 use super::cut_at_word;
 use crate::limits;
 
-/// Why something of a document is not in its text. Its [`Display`](fmt::Display) is the sentence that the owner of the
+/// Why part of a document is missing in its text. Its [`Display`](fmt::Display) is the sentence that the owner of the
 /// source reads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Coded", into = "Coded")]
 pub enum WarningReason {
     /// A part of the page cannot be decoded.
     Damaged,
-    /// The page holds more than is read of one.
+    /// The page exceeds the limits.
     TooLarge,
-    /// Fonts of the page do not tell which characters they show.
+    /// Fonts of the page do not state which characters they show.
     UnknownCharacters,
     /// The page shows pictures and no text, as scans do.
     Scanned,
@@ -28,11 +28,11 @@ pub enum WarningReason {
         /// Why, as a sentence.
         reason: String,
     },
-    /// The document has more parts than are read.
+    /// The document has more parts than the limit.
     Beyond {
-        /// What it has too many of.
+        /// The kind of parts of which it has too many.
         parts: Parts,
-        /// So many are read.
+        /// The number that is read.
         most: u32,
     },
     /// An attachment of a message was not read.
@@ -42,14 +42,14 @@ pub enum WarningReason {
         /// Why, as a sentence.
         reason: String,
     },
-    /// Something of an attachment of a message was not read.
+    /// Part of an attachment of a message was not read.
     AttachmentPartly {
         /// Its name.
         name: String,
         /// Why, as a sentence.
         reason: String,
     },
-    /// There are more warnings than are kept.
+    /// There are more warnings than the limit.
     Further,
 }
 
@@ -82,7 +82,7 @@ impl Parts {
         }
     }
 
-    /// The parts of that name.
+    /// The parts with that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|parts| parts.name() == name)
     }
@@ -94,7 +94,7 @@ impl WarningReason {
         Self::OcrFailed { reason: one_line(reason) }
     }
 
-    /// Whether something is missing in the text, as of all reasons but that of text that was recognised.
+    /// Whether something is missing in the text. This is true of all reasons except recognised text.
     pub const fn loses_text(&self) -> bool {
         !matches!(self, Self::Ocr)
     }
@@ -105,7 +105,7 @@ impl WarningReason {
         Self::Attachment { name, reason }
     }
 
-    /// An attachment that was not read whole. Its name and the reason are cut if they are long.
+    /// An attachment that was not read completely. Its name and the reason are cut if they are long.
     pub fn attachment_partly(name: &str, reason: &str) -> Self {
         let (name, reason) = attached(name, reason);
         Self::AttachmentPartly { name, reason }
@@ -127,7 +127,7 @@ impl WarningReason {
         }
     }
 
-    /// What the database keeps beside the code.
+    /// The detail that the database stores with the code.
     pub fn detail(&self) -> Option<String> {
         match self {
             Self::Damaged
@@ -196,7 +196,7 @@ impl fmt::Display for WarningReason {
             Self::Damaged => f.write_str("a part of the page is damaged and cannot be decoded"),
             Self::TooLarge => f.write_str("the page holds more than is read of one"),
             Self::UnknownCharacters => {
-                f.write_str("some fonts of the page do not tell which characters they show")
+                f.write_str("some fonts of the page do not state which characters they show")
             }
             Self::Scanned => f.write_str(
                 "the page shows pictures without text; make the file searchable (OCR) if they are scans",
@@ -222,7 +222,7 @@ impl fmt::Display for WarningReason {
     }
 }
 
-/// A reason as it is kept.
+/// A reason as it is stored.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Coded {
     code: String,
@@ -244,21 +244,21 @@ impl TryFrom<Coded> for WarningReason {
     }
 }
 
-/// Something that is no warning, or is out of bounds.
+/// Warnings that are invalid or exceed their limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("these are no warnings within their bounds")]
+#[error("the warnings exceed their limits")]
 pub struct NoWarning;
 
-/// Why something of a document is missing, and on which pages.
+/// Why part of a document is missing, and on which pages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
     /// Why.
     #[serde(flatten)]
     pub reason: WarningReason,
-    /// The pages, from 1, in order; empty if the warning is not about pages. Of very many pages the first.
+    /// The pages, from 1, in order; empty if the warning is not about pages. If there are very many, only the first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pages: Vec<u32>,
-    /// On how many pages.
+    /// The number of pages.
     #[serde(default)]
     pub page_count: u32,
 }
@@ -266,7 +266,7 @@ pub struct Warning {
 /// What is missing in the text of a document: each reason once, with its pages.
 ///
 /// There are at most [`DOCUMENT_WARNINGS`](limits::DOCUMENT_WARNINGS) reasons with
-/// [`WARNING_PAGES`](limits::WARNING_PAGES) pages in all; of what is beyond, only the number is kept.
+/// [`WARNING_PAGES`](limits::WARNING_PAGES) pages in all; of further ones, only the number is kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Warning>", into = "Vec<Warning>")]
 pub struct Warnings {
@@ -292,7 +292,7 @@ impl Warnings {
         }
     }
 
-    /// The warning of a reason, which is made if it is not there.
+    /// The warning with a reason, which is created if it does not exist.
     fn of(&mut self, reason: WarningReason) -> &mut Warning {
         let known = self.all.iter().position(|warning| warning.reason == reason);
         let at = known.unwrap_or_else(|| {
@@ -308,7 +308,7 @@ impl Warnings {
         &mut self.all[at]
     }
 
-    /// The warnings, in the order in which they came.
+    /// The warnings, in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = &Warning> {
         self.all.iter()
     }
@@ -318,12 +318,12 @@ impl Warnings {
         self.all.is_empty()
     }
 
-    /// The warnings that say that something is missing.
+    /// The warnings that report missing content.
     pub fn losses(&self) -> impl Iterator<Item = &Warning> {
         self.iter().filter(|warning| warning.reason.loses_text())
     }
 
-    /// The pages that were not read whole, in order.
+    /// The pages that were not read completely, in order.
     pub fn pages(&self) -> Vec<u32> {
         let mut pages: Vec<u32> =
             self.losses().flat_map(|warning| warning.pages.iter().copied()).collect();

@@ -4,10 +4,10 @@ use crate::conversation::Conversation;
 use crate::id::{Id, kind};
 use crate::page::Position;
 
-/// Where the reading of conversations goes on. The default is the beginning of the list.
+/// Where reading conversations continues. The default is the beginning of the list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReadFrom {
-    /// The position in the list of the last conversation that was read, in whole or in part.
+    /// The list position of the last conversation that was read, completely or in part.
     pub after: Option<Position>,
     /// The conversation that was read in part, which is the one at `after`, and the position of its next message.
     pub within: Option<(Id<kind::Conversation>, i64)>,
@@ -17,17 +17,17 @@ pub struct ReadFrom {
 ///
 /// A batch has at most [`BATCH_CONVERSATIONS`](crate::limits::BATCH_CONVERSATIONS),
 /// [`BATCH_MESSAGES`](crate::limits::BATCH_MESSAGES) and [`BATCH_BYTES`](crate::limits::BATCH_BYTES) of texts, and at
-/// least one message if any is left. It was read at one moment; another batch is read at another one.
+/// least one message if any is left. It is a consistent snapshot, but different batches are different snapshots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Batch<M> {
-    /// The conversations. If the batch goes on with a conversation that was read in part, it has only this one, or none
-    /// if it was deleted in between.
+    /// The conversations. If the batch continues a conversation that was read in part, it has only this one, or none if
+    /// it was deleted in between.
     pub read: Vec<ReadConversation<M>>,
-    /// Where to go on; `None` at the end of the list.
+    /// Where to continue; `None` at the end of the list.
     pub next: Option<ReadFrom>,
 }
 
-/// A conversation with messages that follow each other. Only the last one of a batch can lack messages at its end.
+/// A conversation with consecutive messages. Only the last one of a batch can lack messages at its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadConversation<M> {
     /// The conversation.

@@ -1,4 +1,4 @@
-//! What an end user thinks of a reply.
+//! Ratings of replies by end users.
 
 use crate::error::FieldError;
 use crate::limits;
@@ -8,9 +8,9 @@ use crate::timestamp::Timestamp;
 /// Whether a reply was good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RatingValue {
-    /// It was.
+    /// The reply was good.
     Up,
-    /// It was not.
+    /// The reply was not good.
     Down,
 }
 
@@ -42,7 +42,7 @@ impl RatingValue {
     }
 }
 
-/// Why a reply was rated so, in the words of the user: at most 1,000 characters.
+/// The user's comment on a rating: at most 1,000 characters.
 pub type RatingComment = Text<RatingCommentRule>;
 
 /// The rule of [`RatingComment`].
@@ -67,7 +67,7 @@ pub struct NewRating {
 }
 
 impl NewRating {
-    /// Checks a rating. A blank comment is none.
+    /// Checks a rating. A blank comment counts as none.
     ///
     /// # Errors
     ///
@@ -91,7 +91,7 @@ pub struct Rating {
 }
 
 impl Rating {
-    /// The rating after a new one was given at `now`. An equal one changes nothing, not even the time.
+    /// The rating after a new one was given at `now`. An equal rating changes nothing, not even the time.
     pub fn after(before: Option<Self>, new: NewRating, now: Timestamp) -> Self {
         match before {
             Some(same) if same.value == new.value && same.comment == new.comment => same,

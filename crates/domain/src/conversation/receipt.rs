@@ -1,4 +1,4 @@
-//! Receipts: what a reply was made from.
+//! Receipts: how a reply was produced.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -11,20 +11,20 @@ use crate::limits;
 use crate::ports::{ModelReply, Stage};
 use crate::retrieval::{Found, Hit, QueryTerm};
 
-/// What a reply was made from. It is stored with the reply and contains no texts of sources or messages except for the
-/// analysed words of the question; the texts are read when it is asked for.
+/// How a reply was produced. It is stored with the reply and contains no texts of sources or messages except for the
+/// analysed words of the question; the texts are read when it is requested.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Receipt {
-    /// The request with which the question came; `None` if it did not come over HTTP.
+    /// The request that contained the question; `None` if it did not arrive over HTTP.
     #[serde(rename = "r")]
     pub request_id: Option<Id<kind::Request>>,
     /// The number of the agent's content that was searched.
     #[serde(rename = "g")]
     pub generation: u64,
-    /// The name that the upstream was asked for; `None` for the embedded answerer.
+    /// The model requested from the upstream; `None` for the embedded answerer.
     #[serde(rename = "m")]
     pub model: Option<String>,
-    /// Earlier messages that the model was given, unless its prompt had no room for them.
+    /// The number of earlier messages that the model received, as many as fitted into its prompt.
     #[serde(rename = "b")]
     pub history_messages: u32,
     /// Tokens of the prompt.
@@ -33,19 +33,19 @@ pub struct Receipt {
     /// Tokens of the reply.
     #[serde(rename = "o")]
     pub completion_tokens: u64,
-    /// Earlier messages with which the question was understood.
+    /// Earlier messages that were used to understand the question.
     #[serde(rename = "x")]
     pub context_messages: u32,
     /// The question that was searched for instead of the user's, if a model rewrote it.
     #[serde(rename = "w", default, skip_serializing_if = "Option::is_none")]
     pub rewritten: Option<String>,
-    /// Whether the search went by meaning too.
+    /// Whether the search also used meaning (embeddings).
     #[serde(rename = "v")]
     pub by_meaning: bool,
-    /// How sure the search was, from 0 to 1.
+    /// How certain the search was, from 0 to 1.
     #[serde(rename = "c")]
     pub confidence: f32,
-    /// The least confidence with which the question was answered.
+    /// The lowest confidence at which the question was answered.
     #[serde(rename = "f")]
     pub floor: f32,
     /// The question's words, [`RECEIPT_TERMS`](limits::RECEIPT_TERMS) at most.
@@ -95,7 +95,7 @@ pub struct ReceiptHit {
     /// Whether it matched well enough.
     #[serde(rename = "r")]
     pub is_relevant: bool,
-    /// Whether the model was given it.
+    /// Whether the model received it.
     #[serde(rename = "m")]
     pub is_sent: bool,
     /// Whether the reply cites it.
@@ -109,12 +109,12 @@ pub struct ReceiptStage {
     /// Its name in metrics.
     #[serde(rename = "n")]
     pub name: Cow<'static, str>,
-    /// Its milliseconds.
+    /// Its duration in milliseconds.
     #[serde(rename = "t")]
     pub millis: f32,
 }
 
-/// What is known of a question before it is searched for.
+/// The facts about a question that are known before the search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
     /// See [`Receipt::request_id`].
@@ -159,8 +159,8 @@ impl Receipt {
         }
     }
 
-    /// Adds what the model says of its reply, and how long the stages took. The model was given the relevant hits, and
-    /// names them by their number among these.
+    /// Adds the citations and usage of the model's reply, and the durations of the stages. The model received the
+    /// relevant hits, and cites them by their number among these.
     pub fn complete(&mut self, reply: &ModelReply, stages: Vec<(Stage, Duration)>) {
         self.model.clone_from(&reply.model);
         self.prompt_tokens = reply.tokens.prompt;
@@ -177,10 +177,10 @@ impl Receipt {
         self.stages = stages.into_iter().map(stage).collect();
     }
 
-    /// The stored form: JSON with one-letter keys. Words, hits and stages are arrays in the order of their fields, because
-    /// keys would be a third of what a turn writes; those with keys, as they were stored before, are read too. It has at most
-    /// [`RECEIPT_BYTES`](limits::RECEIPT_BYTES): what does not fit is left out, terms first, then hits, each from the last.
-    /// `None` if the rest is still too large.
+    /// The stored form: JSON with one-letter keys. Words, hits and stages are arrays in the order of their fields,
+    /// because keys would be a third of what a turn writes; those with keys, as they were stored before, are read too.
+    /// It has at most [`RECEIPT_BYTES`](limits::RECEIPT_BYTES): what does not fit is omitted: first terms, then hits,
+    /// each from the last. `None` if the rest is still too large.
     ///
     /// # Errors
     ///
@@ -259,7 +259,7 @@ impl EncodedReceipt {
     }
 }
 
-/// A receipt, with the texts that are still those of the search.
+/// A receipt, with those texts that have not changed since the search.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundReceipt {
     /// The number of the reply in the conversation, from 1.
@@ -276,7 +276,7 @@ fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// The number to three decimal places. JSON has no other numbers than finite ones.
+/// The number rounded to three decimal places. JSON has only finite numbers.
 fn rounded(number: f32) -> f32 {
     let thousandths = (number * 1_000.0).round();
     match thousandths.is_finite() {
@@ -389,7 +389,7 @@ mod tests {
         let usual = receipt(&found(20, "word", 12)).encode().unwrap().unwrap();
         let usual: Receipt = serde_json::from_str(usual.as_str()).unwrap();
         assert_eq!((usual.terms.len(), usual.hits.len()), (16, limits::REPLY_PASSAGES));
-        // A control character is six in JSON.
+        // A control character takes six characters in JSON.
         let long = found(20, &"\u{1}".repeat(limits::RECEIPT_TERM_BYTES - 2), 12);
         let encoded = receipt(&long).encode().unwrap().unwrap();
         assert!(encoded.as_str().len() <= limits::RECEIPT_BYTES);

@@ -5,8 +5,8 @@ use crate::error::FieldError;
 use crate::limits;
 use crate::text::{check_length, check_not_blank};
 
-/// The words to look for: 1 to 8 of them, in 200 characters together. A word occurs in a message if the message
-/// contains it, as a part of another word too, without regard to case.
+/// The words to look for: 1 to 8 of them, in 200 characters together. A word matches a message that contains it, also
+/// inside a longer word; case is ignored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchWords(Vec<String>);
 
@@ -44,7 +44,7 @@ pub struct TextMatch {
     pub text: String,
 }
 
-/// A conversation in a list, with what a search found in it.
+/// A conversation in a list, with the match of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedConversation {
     /// The conversation.

@@ -1,4 +1,4 @@
-//! What a site says about a crawl before it begins.
+//! What a site allows and lists for a crawl, before it begins.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub struct SitePreview {
     pub crawl_delay: Option<Duration>,
     /// The number of the site's pages that its sitemaps list.
     pub listed: u64,
-    /// Whether all sitemaps were read to their ends.
+    /// Whether all sitemaps were read completely.
     pub is_whole: bool,
     /// The first of the listed pages, at most [`PREVIEW_PAGES`](crate::limits::PREVIEW_PAGES).
     pub pages: Vec<PreviewPage>,
@@ -32,7 +32,7 @@ pub struct PreviewPage {
 }
 
 impl SitePreview {
-    /// The preview of a site of which nothing was read yet.
+    /// The preview of a site before anything was read.
     pub const fn of(url: String, robots_url: String) -> Self {
         Self {
             url,

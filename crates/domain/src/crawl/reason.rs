@@ -10,7 +10,7 @@ pub enum PageReason {
     NeedsJavascript,
     /// It asks not to be indexed.
     Noindex,
-    /// Its server asks that it is not indexed, in a header.
+    /// Its server asks not to index it, in a header.
     NoindexHeader,
     /// It has no text.
     Empty,
@@ -21,7 +21,7 @@ pub enum PageReason {
         /// The address of that page.
         of: String,
     },
-    /// It says that it is a copy of another page.
+    /// It declares itself a copy of another page.
     CanonicalCopy {
         /// The address of that page.
         of: String,
@@ -45,36 +45,36 @@ pub enum PageReason {
         /// What went wrong, as a sentence.
         message: String,
     },
-    /// The server answered that there is no such page.
+    /// The server responded that there is no such page.
     Gone {
         /// The status.
         status: u16,
     },
-    /// The server answered, but with no page.
+    /// The server responded, but not with a page.
     Refused {
         /// The status.
         status: u16,
     },
-    /// The answer is not of a type that is read.
+    /// The response has an unsupported type.
     OtherType {
         /// The `Content-Type` without its parameters, if there was one.
         essence: Option<String>,
     },
-    /// The answer was not read because of a fault in the program.
+    /// The response was not read because of a bug in the program.
     NotRead,
-    /// The answer cannot be read.
+    /// The response cannot be read.
     Unreadable {
         /// Why, as a sentence.
         message: String,
     },
     /// Its address names a file that is not a page.
     NamesFile(FileKind),
-    /// Its path has too many parts, as those of endless sites do.
+    /// Its path has too many segments, as on sites with endless paths.
     LongPath {
         /// The limit that it exceeds.
         parts: u32,
     },
-    /// A part of its path repeats, as in those of endless sites.
+    /// A segment of its path repeats, as on sites with endless paths.
     RepeatingPath {
         /// The part.
         part: String,
@@ -94,7 +94,7 @@ pub enum PageReason {
         /// The limit in minutes.
         minutes: u64,
     },
-    /// The site had stopped answering.
+    /// The site had stopped responding.
     SiteDown,
 }
 
@@ -191,14 +191,13 @@ impl PageReason {
         })
     }
 
-    /// Whether the page was left out in favour of another page, whose text may change or disappear.
+    /// Whether the page was skipped in favour of another page, whose text may change or disappear.
     pub const fn is_copy(&self) -> bool {
         matches!(self, Self::SameContent { .. } | Self::CanonicalCopy { .. })
     }
 
-    /// Whether a page that was skipped for this reason is skipped again as long as its bytes stay
-    /// the same. This does not hold for a reason that comes from a header, which may change
-    /// independently.
+    /// Whether a page that was skipped for this reason is skipped again as long as its bytes stay the same. This does
+    /// not apply to a reason from a header, which may change independently.
     pub const fn lasts(&self) -> bool {
         !matches!(self, Self::NoindexHeader)
     }
@@ -209,9 +208,9 @@ impl fmt::Display for PageReason {
         match self {
             Self::NeedsJavascript => f.write_str("needs_javascript"),
             Self::Noindex => f.write_str("the page asks not to be indexed (`noindex`)"),
-            Self::NoindexHeader => f.write_str(
-                "the server asks that the page is not indexed (`X-Robots-Tag: noindex`)",
-            ),
+            Self::NoindexHeader => {
+                f.write_str("the server asks not to index the page (`X-Robots-Tag: noindex`)")
+            }
             Self::Empty => f.write_str("the page has no text"),
             Self::Disallowed => f.write_str("`robots.txt` does not allow it"),
             Self::SameContent { of } => write!(f, "the same content as `{of}`"),

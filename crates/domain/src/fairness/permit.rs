@@ -43,7 +43,7 @@ impl<K: Party> FairPermit<K> {
         self.give_back(surplus);
     }
 
-    /// Forgets its units without giving them back: somebody else accounts for them.
+    /// Drops its units without returning them: another owner accounts for them.
     pub(super) fn disarm(mut self) {
         self.units = 0;
     }

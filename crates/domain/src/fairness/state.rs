@@ -15,7 +15,7 @@ pub(super) struct State<K: Party> {
     accounts: HashMap<K, Account<K>>,
     /// The start tag of the last grant.
     virtual_time: u64,
-    /// Tells requests apart, in the order of their arrival.
+    /// Distinguishes requests, in the order of their arrival.
     next_ticket: u64,
 }
 
@@ -79,12 +79,12 @@ impl<K: Party> State<K> {
         self.accounts.get(&party).map_or(0, |account| account.held)
     }
 
-    /// A request of that many units as it is counted.
+    /// A request for this many units, in counted units.
     pub(super) fn clamped(&self, units: u64) -> u64 {
         units.min(self.capacity)
     }
 
-    /// Whom a unit would be given now.
+    /// The parties to which a unit would be given now.
     pub(super) fn vacancy(&self) -> Vacancy {
         if self.used < self.capacity {
             Vacancy::Anybody
@@ -107,7 +107,7 @@ impl<K: Party> State<K> {
         (after <= self.capacity && nobody_waits()) || self.is_within_share(party, units)
     }
 
-    /// Whether `party` holds no more than its share with `units` more, and the reserve has them.
+    /// Whether `party` would hold at most its share with `units` more, and the reserve has them.
     fn is_within_share(&self, party: K, units: u64) -> bool {
         let is_known = self.accounts.get(&party).is_some_and(Account::is_present);
         let present = self.accounts.values().filter(|account| account.is_present()).count();
@@ -139,7 +139,7 @@ impl<K: Party> State<K> {
         self.forget();
     }
 
-    /// Queues a request and gives its ticket.
+    /// Queues a request and returns its ticket.
     pub(super) fn wait(
         &mut self,
         party: K,
@@ -167,7 +167,7 @@ impl<K: Party> State<K> {
         is_removed
     }
 
-    /// Serves those that wait, as long as the next of them fits.
+    /// Serves waiting requests as long as the next one fits.
     pub(super) fn serve(&mut self, shared: &Arc<Shared<K>>) {
         while let Some((party, urgency)) = self.next() {
             let Some(account) = self.accounts.get_mut(&party) else { return };
@@ -175,7 +175,7 @@ impl<K: Party> State<K> {
             self.grant(party, request.units);
             let permit = FairPermit::new(Arc::clone(shared), party, request.units);
             if let Err(unwanted) = request.grant.send(permit) {
-                // Its future was dropped. The state is locked, so the permit must not give back by itself.
+                // Its future was dropped. The state is locked, so the permit must not return its units itself.
                 let units = unwanted.units();
                 unwanted.disarm();
                 self.release(party, units);
@@ -183,8 +183,8 @@ impl<K: Party> State<K> {
         }
     }
 
-    /// Whose request is served now. The first one that does not fit keeps all behind it waiting, so that
-    /// a large one is served at last.
+    /// The request that is served next. If it does not fit, all requests behind it wait, so that a large one is
+    /// eventually served.
     fn next(&self) -> Option<(K, Urgency)> {
         let urgency = [Urgency::Question, Urgency::Learning].into_iter().find(|urgency| {
             self.accounts.values().any(|account| account.first(*urgency).is_some())
@@ -200,12 +200,12 @@ impl<K: Party> State<K> {
         fits.then_some((party, urgency))
     }
 
-    /// Forgets parties that are gone and would be treated as newcomers anyway.
+    /// Removes parties that have left and would be treated as newcomers anyway.
     fn forget(&mut self) {
         let now = self.virtual_time;
         self.accounts.retain(|_, account| account.is_present() || account.finish > now);
         if self.used == 0 && self.accounts.values().all(|account| !account.is_present()) {
-            // With nobody there, nobody has been served more than another.
+            // If there are no parties, none has been served more than another.
             self.accounts.clear();
         }
     }

@@ -6,17 +6,19 @@ use std::sync::{Mutex, PoisonError};
 use super::{Id, Kind, LENGTH, alphanumeric};
 use crate::clock::Entropy;
 
-/// Characters that the ids of a run have in common.
+/// The number of characters that the ids of a run share.
 const SHARED: usize = 3;
 /// Ids of a run.
 const RUN: u32 = 128;
 
-/// Makes random ids of which 128 in a row begin with the same three characters.
+/// Generates random ids of which 128 in a row begin with the same three characters.
 ///
-/// A database keeps the entries of an index in the order of their keys. Entries of entirely random ids lie on as many pages as
-/// there are entries, and each of these pages is written for one of them; those of a run lie on one page or two.
+/// A database keeps the entries of an index in the order of their keys. Entries with entirely random ids are spread
+/// over as many pages as there are entries, and each of these pages is written for one of them; those of a run are on
+/// one or two pages.
 ///
-/// The other seven characters are drawn for each id, 62^7 = 3.5 × 10^12 values: an id does not tell which others exist.
+/// The other seven characters are drawn for each id, 62^7 = 3.5 × 10^12 values: an id does not reveal which others
+/// exist.
 #[derive(Debug, Default)]
 pub struct IdRuns(Mutex<Run>);
 

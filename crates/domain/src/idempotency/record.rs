@@ -1,4 +1,4 @@
-//! What is kept of the first request with a key, and what the next one with that key finds.
+//! The record of the first request with a key, and what later requests with that key find.
 
 use super::{Audience, Claim, Claimed, Fingerprint, KeptAnswer};
 use crate::access::Scope;
@@ -6,27 +6,27 @@ use crate::id::{Id, kind};
 use crate::limits;
 use crate::timestamp::Timestamp;
 
-/// What is kept of the first request with a key.
+/// The record of the first request with a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// Tells the request from others.
+    /// Distinguishes the request from others.
     pub fingerprint: Fingerprint,
-    /// How far the request is.
+    /// The state of the request.
     pub state: RecordState,
     /// What the caller who made the request could see.
     pub maker: Scope,
-    /// When the record is over.
+    /// When the record expires.
     pub expires_at: Timestamp,
 }
 
-/// How far the first request with a key is.
+/// The state of the first request with a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RecordState {
     /// It is being carried out.
     Claimed {
         /// Names the claim.
         token: String,
-        /// When the claim counts as given up.
+        /// When the claim counts as abandoned.
         lease_until: Timestamp,
     },
     /// It was carried out, with this answer.
@@ -50,8 +50,8 @@ impl Record {
         }
     }
 
-    /// What a request with this fingerprint finds; `None` if the key is free. A key is free when its
-    /// record is over, and when a request that claimed it was not completed within its lease.
+    /// What a request with this fingerprint finds; `None` if the key is free. A key is free if its record has expired,
+    /// or if a request that claimed it was not completed within its lease.
     pub fn meet(self, fingerprint: Fingerprint, now: Timestamp) -> Option<Claimed> {
         let is_abandoned = matches!(
             self.state,
@@ -76,7 +76,7 @@ impl Record {
         })
     }
 
-    /// Whether `claim` may still be completed: no other request took the key over.
+    /// Whether `claim` may still be completed: no other request has taken over the key.
     pub fn is_held_by(&self, claim: &Claim) -> bool {
         matches!(&self.state, RecordState::Claimed { token, .. } if *token == claim.token)
     }

@@ -1,4 +1,4 @@
-//! What is sent of a source in one request: less and less while the model fails at it.
+//! Batches of a source's passages for one request, which become smaller while the model fails on them.
 
 use std::time::Duration;
 
@@ -9,18 +9,18 @@ use crate::ports::LackingVectors;
 
 /// The first passages of a claim that are sent together.
 ///
-/// Each failure halves their number, down to one, and then the length of that passage. So a passage that the model fails
-/// at does not keep other passages from getting vectors, and each turn of an account is one batch.
+/// Each failure halves their number, down to one, and then the length of that passage. So a passage on which the model
+/// fails does not prevent other passages from getting vectors, and each turn of an account is one batch.
 #[derive(Debug)]
 pub struct Batch {
     passages: Vec<(i64, String)>,
-    /// The most passages of a batch.
+    /// The maximum number of passages of a batch.
     most: usize,
     /// How often the source was halved.
     halvings: u32,
     /// How often this batch is halved.
     taken: u32,
-    /// Whether the text of its only passage is as short as it gets.
+    /// Whether the text of its only passage has the minimum length.
     is_shortest: bool,
 }
 
@@ -70,8 +70,8 @@ impl Batch {
         self.halvings.min(alone(self.most)).saturating_sub(1)
     }
 
-    /// The halvings of the next attempt after the model failed at this one; `None` if it makes no vector of the only
-    /// passage, however short.
+    /// The halvings of the next attempt after the model failed on this one; `None` if it produces no vector for the
+    /// only passage, however short.
     pub fn after_failure(&self) -> Option<u32> {
         let alone = alone(self.most);
         if self.passages.len() > 1 {
@@ -92,14 +92,14 @@ pub fn reduced(halvings: u32) -> u32 {
     halvings.saturating_add(1).min(limits::EMBEDDING_REDUCTIONS)
 }
 
-/// How long a source waits after the model failed at its texts in a request that took so long. So texts that take long to
-/// fail use a small part of the time in which vectors are made.
+/// How long a source waits after the model failed on its texts in a request of this duration. So texts that take long
+/// to fail use a small part of the time in which vectors are made.
 pub fn wait_after_failure(took: Duration) -> Duration {
     let most = Duration::from_millis(limits::EMBEDDING_FAILURE_WAIT_MILLIS);
     took.saturating_mul(limits::EMBEDDING_FAILURE_FACTOR).min(most)
 }
 
-/// After so many halvings a passage is sent alone.
+/// After this many halvings, a passage is sent alone.
 fn alone(most: usize) -> u32 {
     most.checked_ilog2().unwrap_or_default()
 }

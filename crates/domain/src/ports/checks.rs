@@ -16,8 +16,8 @@ use crate::timestamp::Timestamp;
 /// Asks agents the questions of checks.
 #[async_trait]
 pub trait AskChecks: Send + Sync {
-    /// Asks a question and judges the reply, which is counted and not stored. With an `index`, the reply is based on what
-    /// that finds. Fails as a message to the agent does.
+    /// Asks a question and evaluates the reply, which is counted but not stored. With an `index`, the reply is based on
+    /// its hits. Fails as a message to the agent does.
     async fn ask_check(
         &self,
         agent: (Id<kind::Account>, Id<kind::Agent>),
@@ -44,7 +44,7 @@ pub struct RunClaim {
 pub struct RunLease {
     /// The run.
     pub run_id: Id<kind::CheckRun>,
-    /// Tells this claim from later ones.
+    /// Distinguishes this claim from later ones.
     pub token: String,
 }
 
@@ -57,7 +57,7 @@ pub struct ClaimedRun {
     pub run: CheckRun,
     /// All checks, as they were when the run began.
     pub checks: Vec<Check>,
-    /// Claims without progress, with this one.
+    /// The number of claims without progress, including this one.
     pub attempts: u32,
 }
 
@@ -108,7 +108,7 @@ pub trait CheckStore: Send + Sync {
     async fn claim_run(&self, claim: RunClaim) -> Result<Option<ClaimedRun>, Error>;
     /// Extends a lease. Returns false if it was lost.
     async fn extend_run(&self, lease: &RunLease, until: Timestamp) -> Result<bool, Error>;
-    /// Records further results and releases the run, whose next checks come when it is its turn again.
+    /// Records further results and releases the run, whose next checks are asked in its next turn.
     async fn record_results(
         &self,
         lease: &RunLease,

@@ -20,7 +20,7 @@ use crate::usage::DayUsage;
 pub struct ConversationContext {
     /// The agent.
     pub agent: Agent,
-    /// The conversation that is continued, with its last messages, oldest first. Their citations are left out.
+    /// The conversation that is continued, with its last messages, oldest first. Their citations are omitted.
     pub conversation: Option<(Conversation, Vec<Message>)>,
 }
 
@@ -38,24 +38,22 @@ pub trait ConversationStore: Send + Sync {
         conversation: Option<Id<kind::Conversation>>,
         messages: usize,
     ) -> Result<ConversationContext, Error>;
-    /// Stores a question and its reply behind the last message of the conversation, never between
-    /// another question and its reply. Fails with [`Error::NotFound`] if the agent, or the conversation
-    /// that was to go on, was deleted meanwhile, and with [`Error::Conflict`] if the conversation does not have
-    /// [`Turn::after`] messages.
+    /// Stores a question and its reply after the last message of the conversation, never between another question and
+    /// its reply. Fails with [`Error::NotFound`] if the agent or the conversation to continue has been deleted, and
+    /// with [`Error::Conflict`] if the conversation does not have [`Turn::after`] messages.
     async fn append_turn(
         &self,
         turn: Turn,
         completion: Option<Completion<Turn>>,
     ) -> Result<Turn, Error>;
-    /// Counts the reply of a turn of which nothing is stored. Fails with [`Error::NotFound`] if the agent
-    /// was deleted meanwhile.
+    /// Counts the reply of a turn that is not stored. Fails with [`Error::NotFound`] if the agent has been deleted.
     async fn count_reply(
         &self,
         turn: Turn,
         completion: Option<Completion<Turn>>,
     ) -> Result<Turn, Error>;
-    /// Counts a reply that [`ConversationStore::append_turn`] or [`ConversationStore::count_reply`] refused: the account
-    /// has used the model, whether or not the agent still exists.
+    /// Counts a reply that [`ConversationStore::append_turn`] or [`ConversationStore::count_reply`] refused: the
+    /// account has used the model, even if the agent no longer exists.
     async fn count_refused_reply(
         &self,
         account: Id<kind::Account>,

@@ -1,4 +1,4 @@
-//! The crawl port: a crawl is kept page by page, so that an interruption costs one page.
+//! The crawl port: a crawl is stored page by page, so that an interruption costs one page.
 
 use async_trait::async_trait;
 use url::Url;
@@ -11,30 +11,28 @@ use crate::job::Lease;
 use crate::source::{Progress, Source};
 use crate::timestamp::Timestamp;
 
-/// Where crawls are kept. A method returns `None` or false, and changes nothing, if the lease was
-/// lost: the job went to another worker, or the source was deleted.
+/// Stores crawls. A method returns `None` or false, and changes nothing, if the lease was lost: the job went to another
+/// worker, or the source was deleted.
 ///
-/// Nothing of a crawl under way is searchable or listed as a document; the content of the last one
-/// answers until [`CrawlStore::finish_crawl`] replaces it. A crawl whose job ends badly
-/// ([`JobStore::finish_failed`](super::JobStore::finish_failed), or too many crashes) leaves no text,
-/// and its pages to be looked at until another begins.
+/// The content of a running crawl is neither searchable nor listed as documents; questions are answered from the
+/// previous content until [`CrawlStore::finish_crawl`] replaces it. A crawl whose job ends badly
+/// ([`JobStore::finish_failed`](super::JobStore::finish_failed), or too many crashes) leaves no text; its pages stay
+/// readable until another crawl begins.
 #[async_trait]
 pub trait CrawlStore: Send + Sync {
-    /// Takes up the crawl of a job: a new one that begins at `now`, or the one that was interrupted.
-    /// A job that was requeued or reclaimed goes on; a refresh begins anew, and what an earlier job
-    /// left of a crawl that did not end well is removed. Recording and finishing fail with
-    /// [`Error::Internal`] if it was not called before.
+    /// Takes up the crawl of a job: a new one that begins at `now`, or the one that was interrupted. A job that was
+    /// requeued or reclaimed continues; a refresh starts from the beginning, and the remains of an earlier failed crawl
+    /// are removed. Recording and finishing fail with [`Error::Internal`] if it was not called before.
     async fn begin_crawl(&self, lease: &Lease, now: Timestamp)
     -> Result<Option<CrawlSoFar>, Error>;
     /// The pages of the last crawl that succeeded, in order; empty if there was none.
     async fn known_pages(&self, lease: &Lease) -> Result<Option<Vec<KnownPage>>, Error>;
-    /// Stores, in one transaction, the outcome of visited pages, the pages that were found through them
-    /// (those that this crawl knows already are left out), and the source's progress. A page keeps
-    /// its place in the order in which pages were found; one that was visited without having been
-    /// found comes next, and if one is visited again, the last visit counts. If a page was
-    /// visited for the first time, crashes of the job without progress count anew from here
-    /// ([`Crashes::after_progress`](crate::job::Crashes::after_progress)). Fails with
-    /// [`Error::Internal`] if a page keeps a document that the source does not have.
+    /// Stores, in one transaction, the outcome of visited pages, the pages that were found through them (except those
+    /// that this crawl already knows), and the source's progress. A page keeps its place in the order in which pages
+    /// were found; one that was visited without having been found comes next. If a page is visited again, the last
+    /// visit counts. If a page was visited for the first time, the count of crashes without progress starts again
+    /// ([`Crashes::after_progress`](crate::job::Crashes::after_progress)). Fails with [`Error::Internal`] if a page
+    /// keeps a document that the source does not have.
     async fn record_pages(
         &self,
         lease: &Lease,
@@ -42,12 +40,11 @@ pub trait CrawlStore: Send + Sync {
         found: Vec<FoundPage>,
         progress: Progress,
     ) -> Result<bool, Error>;
-    /// Ends a crawl well: in one transaction its pages replace those of the last one, the text of
-    /// pages that changed or are new is added, that of pages that are gone or changed is removed, and
-    /// what was kept stays as it is, under the same document and version; the source becomes trained
-    /// with `title`, the event is written and the job is gone. The agent's generation rises, and the
-    /// source's version with it, only if a document was added or removed or the title changed.
-    /// Without a `title` it is that of the first page that has one.
+    /// Ends a crawl successfully: in one transaction, its pages replace those of the last one, the text of changed and
+    /// new pages is added, that of changed and missing pages is removed, and unchanged pages keep their document and
+    /// version; the source becomes trained with `title`, the event is written and the job is gone. The agent's
+    /// generation rises, and the source's version with it, only if a document was added or removed or the title
+    /// changed. Without a `title` it is that of the first page that has one.
     async fn finish_crawl(
         &self,
         lease: &Lease,
@@ -59,9 +56,10 @@ pub trait CrawlStore: Send + Sync {
     /// content and would have another one. Otherwise, and if the lease was lost, there are none.
     async fn guarding(&self, lease: &Lease) -> Result<Vec<Check>, Error>;
     /// Ends a crawl that was compared, and records the comparison as a run of the agent's checks. If it is a
-    /// [refusal](Comparison::refusal), the crawl ends as by [`JobStore::finish_failed`](super::JobStore::finish_failed), and
-    /// checks that would fail are told; otherwise as by [`CrawlStore::finish_crawl`]. All of it is one transaction. The ids
-    /// are those of the event of the source and of that of the checks.
+    /// [refusal](Comparison::refusal), the crawl ends as by
+    /// [`JobStore::finish_failed`](super::JobStore::finish_failed), and checks that would fail are reported; otherwise
+    /// as by [`CrawlStore::finish_crawl`]. All of it is one transaction. The ids are those of the event of the source
+    /// and of that of the checks.
     async fn finish_compared(
         &self,
         lease: &Lease,
@@ -72,13 +70,13 @@ pub trait CrawlStore: Send + Sync {
     ) -> Result<Option<Source>, Error>;
 }
 
-/// Asks sites what a crawl of them would find.
+/// Previews crawls of sites.
 #[async_trait]
 pub trait SitePreviews: Send + Sync {
-    /// What a site's `robots.txt` and sitemaps say about a crawl from this start page. A site that cannot be reached is
-    /// no error but a [refusal](SitePreview::refusal), and so is one that takes longer than
+    /// What a site's `robots.txt` and sitemaps allow and list for a crawl from this start page. A site that cannot be
+    /// reached is not an error but a [refusal](SitePreview::refusal), and so is one that takes longer than
     /// [`PREVIEW_SECONDS`](crate::limits::PREVIEW_SECONDS). No page of the site is requested.
     ///
-    /// The requests count with those of the account's crawls: a host gets no more at once. Dropping the future ends them.
+    /// The requests share the limits of the account's crawls for each host. Dropping the future ends them.
     async fn preview(&self, account: Id<kind::Account>, start: &Url) -> SitePreview;
 }

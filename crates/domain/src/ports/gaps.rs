@@ -1,4 +1,4 @@
-//! The ports of gaps: their store, and the likeness of questions.
+//! The ports of gaps: their store, and the similarity of questions.
 
 use async_trait::async_trait;
 
@@ -23,9 +23,9 @@ pub struct GapAnswer {
     pub gap: Id<kind::Gap>,
     /// The pair that answers it.
     pub pair: QaPair,
-    /// The source that gets the pair; `None` for the agent's own source for gaps.
+    /// The source that receives the pair; `None` for the agent's own source for gaps.
     pub source: Option<Id<kind::Source>>,
-    /// A source with this pair, which is added if the agent has no source for gaps, or none with room for another pair.
+    /// A new source with this pair, which is added if the agent has no source for gaps with room for another pair.
     pub fresh: Source,
     /// The job that processes the source.
     pub job: NewJob,
@@ -83,11 +83,11 @@ pub trait GapStore: Send + Sync {
     ) -> Result<Source, Error>;
 }
 
-/// Which questions are alike.
+/// Decides which questions are similar.
 #[async_trait]
 pub trait Likeness: Send + Sync {
-    /// What each question joins, in their order: the most alike of `groups` and of the groups that earlier questions have
-    /// begun, or a group of its own if it is like none. A group is known by some of its questions.
+    /// The group that each question joins, in order: the most similar one of `groups` and of the groups that earlier
+    /// questions have started, or a new group if none is similar. A group is represented by some of its questions.
     async fn join(
         &self,
         groups: Vec<Vec<String>>,

@@ -1,4 +1,4 @@
-//! The index port and the feed that keeps an index in step with the rows.
+//! The index port, and the feed that keeps an index up to date with the rows.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::meaning::Vector;
 use crate::ports::Stages;
 use crate::retrieval::{AgentVersion, Found, Query};
 
-/// Finds passages. The index is a projection of the rows: if it is deleted, it is built again.
+/// Finds passages. The index is a projection of the rows: if it is deleted, it is rebuilt.
 #[async_trait]
 pub trait PassageIndex: Send + Sync {
     /// The `limit` best passages of an agent, best first, over content at least as new as
@@ -23,8 +23,8 @@ pub trait PassageIndex: Send + Sync {
         query: &Query,
         limit: usize,
     ) -> Result<Found, Error>;
-    /// The vector of a query from the embedding model, if searches go by meaning too. `None` if they do not, or if
-    /// the model does not send it within a short time. `stages` are notified if the model is asked.
+    /// The vector of a query from the embedding model, if searches also use meaning. `None` if they do not, or if the
+    /// model does not respond within a short time. `stages` are notified if the model is called.
     async fn meaning(
         &self,
         _agent: AgentVersion,
@@ -33,11 +33,11 @@ pub trait PassageIndex: Send + Sync {
     ) -> Option<Vector> {
         None
     }
-    /// Whether a question names its subject, and does not refer to what was said before.
+    /// Whether a question names its subject and does not refer to earlier messages.
     fn stands_alone(&self, _question: &str) -> bool {
         true
     }
-    /// [`PassageIndex::search`] by meaning too, if there is a vector of the query.
+    /// [`PassageIndex::search`], also by meaning if there is a vector of the query.
     async fn search_with(
         &self,
         agent: AgentVersion,
@@ -47,9 +47,9 @@ pub trait PassageIndex: Send + Sync {
     ) -> Result<Found, Error> {
         self.search(agent, query, limit).await
     }
-    /// The agent's content as it would be if the running crawl of one of its websites ended now: an index in memory, which
-    /// is searched by words only, whatever generation is asked for, and which is gone when it is dropped. `None` if the
-    /// sources of the agent take more than [`GUARD_BYTES`](crate::limits::GUARD_BYTES), or if it was deleted.
+    /// The agent's content as it would be if the running crawl of one of its websites ended now: an index in memory
+    /// that is searched by words only, regardless of the requested generation, and removed when it is dropped. `None`
+    /// if the sources of the agent take more than [`GUARD_BYTES`](crate::limits::GUARD_BYTES), or if it was deleted.
     ///
     /// Few of them exist at a time; accounts take turns.
     async fn candidate(
@@ -71,14 +71,14 @@ pub trait PassageIndex: Send + Sync {
 pub struct AgentContent {
     /// The agent's generation.
     pub generation: u64,
-    /// Each source that has content, with its version: another content never has the same pair.
+    /// Each source that has content, with its version: different content never has the same pair.
     pub sources: Vec<(Id<kind::Source>, u64)>,
 }
 
 /// When all passages of an agent are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted {
-    /// Only if what is stored of its sources takes at most so many bytes.
+    /// Only if the stored content of its sources takes at most this many bytes.
     pub bytes: u64,
     /// Only from this generation on.
     pub least: u64,
@@ -102,10 +102,10 @@ pub struct WholeContent {
     pub passages: Option<Vec<(Id<kind::Source>, StoredPassage)>>,
 }
 
-/// The rows that an index is made from.
+/// The rows from which an index is built.
 ///
-/// A source changes document by document: a document that is the same keeps its position and version
-/// when its source's version rises, and no other text of the source ever has the same pair.
+/// A source changes document by document: an unchanged document keeps its position and version when its source's
+/// version rises, and no other text of the source ever has the same pair.
 #[async_trait]
 pub trait PassageFeed: Send + Sync {
     /// The content of an agent; `None` if it was deleted.
@@ -116,16 +116,16 @@ pub trait PassageFeed: Send + Sync {
         agent: Id<kind::Agent>,
         wanted: Wanted,
     ) -> Result<Option<WholeContent>, Error>;
-    /// The same with what a source would have if its running crawl ended now. `None` if the agent's sources take more than
-    /// `bytes`, or if it was deleted.
+    /// The same, with the content that a source would have if its running crawl ended now. `None` if the agent's
+    /// sources take more than `bytes`, or if it was deleted.
     async fn candidate_content(
         &self,
         agent: Id<kind::Agent>,
         source: Id<kind::Source>,
         bytes: u64,
     ) -> Result<Option<WholeContent>, Error>;
-    /// The documents of a source at `version`, each as position and version, in order; `None` if
-    /// that content was replaced or deleted meanwhile: read [`PassageFeed::agent_content`] again.
+    /// The documents of a source at `version`, each as position and version, in order; `None` if that content has since
+    /// been replaced or deleted: read [`PassageFeed::agent_content`] again.
     async fn documents(
         &self,
         source: Id<kind::Source>,
@@ -134,8 +134,8 @@ pub trait PassageFeed: Send + Sync {
     /// Passages of some of a source's documents, each with its document's position, in order of both;
     /// `None` if the source is no longer at `version`. `documents` are in order too.
     ///
-    /// Returns at most [`FEED_PASSAGES`](crate::limits::FEED_PASSAGES) of them, from behind `after` on,
-    /// the positions of a document and a passage of it: if there are as many, ask again behind the last.
+    /// Returns at most [`FEED_PASSAGES`](crate::limits::FEED_PASSAGES) of them, starting behind `after`, the positions
+    /// of a document and one of its passages. If there are this many, ask again with the last one.
     async fn passages(
         &self,
         source: Id<kind::Source>,

@@ -75,10 +75,10 @@ pub trait JobStore: Send + Sync {
         event: Id<kind::Event>,
         now: Timestamp,
     ) -> Result<Option<Source>, Error>;
-    /// Returns a job to the queue, to be tried again at `at`: after a transient fault, which counts
-    /// as an attempt, or at a graceful stop, which does not.
+    /// Returns a job to the queue, to be tried again at `at`: after a transient failure, which counts as an attempt, or
+    /// at a graceful stop, which does not.
     async fn requeue(&self, lease: &Lease, at: Timestamp, counts: bool) -> Result<bool, Error>;
-    /// Takes back jobs whose worker is gone, each as a crash. A job that saw too many of them
+    /// Releases jobs whose worker has stopped, each as a crash. A job with too many of them
     /// ([`Crashes::are_too_many`](crate::job::Crashes::are_too_many)) ends: its source fails with
     /// [`POISONED`](crate::job::POISONED) and gets its event, whose id `event_id` gives.
     async fn reclaim(
@@ -96,7 +96,7 @@ pub trait JobStore: Send + Sync {
 pub trait Housekeeping: Send + Sync {
     /// Objects noted as discarded that are due at `now`, at most `limit`.
     async fn discarded_objects(&self, now: Timestamp, limit: u32) -> Result<Vec<ObjectKey>, Error>;
-    /// Removes the notes of objects that are gone.
+    /// Removes the records of deleted objects.
     async fn forget_objects(&self, keys: &[ObjectKey]) -> Result<(), Error>;
     /// Removes uploads older than `before` that no source uses, noting their objects as discarded.
     /// Returns their number.
@@ -121,9 +121,9 @@ pub trait Housekeeping: Send + Sync {
     async fn expire_usage(&self, before: Day) -> Result<u64, Error>;
     /// Removes the numbers of messages of widgets on days before `before`. Returns how many were removed.
     async fn expire_widget_days(&self, before: Day) -> Result<u64, Error>;
-    /// Removes questions in gaps of agents that have more than are kept, and gaps without questions. Looks at some agents
-    /// behind `after`, in the order of their ids. Returns how many questions were removed, and where to go on; `None` after
-    /// the last agent.
+    /// Removes questions in gaps of agents that have more than are kept, and gaps without questions. Looks at some
+    /// agents behind `after`, in the order of their ids. Returns how many questions were removed, and where to
+    /// continue; `None` after the last agent.
     async fn expire_gaps(
         &self,
         after: Option<Id<kind::Agent>>,
@@ -168,7 +168,7 @@ impl WorkSignal {
 }
 
 impl WorkListener {
-    /// Waits for a signal, or returns at once if one came since the last wait.
+    /// Waits for a signal, or returns immediately if there was one since the last wait.
     pub async fn wait(&mut self) {
         if self.0.changed().await.is_err() {
             // Every sender is gone, so that no signal can come.

@@ -1,4 +1,4 @@
-//! The embedding model, and where vectors are kept.
+//! The ports of the embedding model and of the store of vectors.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use crate::id::{Id, kind};
 use crate::meaning::{Space, Vector};
 use crate::timestamp::Timestamp;
 
-/// What a text is, for models that tell the two apart.
+/// The kind of a text, for models that distinguish the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// A question, for which a person waits.
+    /// A question, for which a person is waiting.
     Question,
-    /// A question by which a model is measured, for which nobody waits.
+    /// A question that measures a model; nobody is waiting for it.
     Example,
     /// A passage that is to be found.
     Passage,
@@ -25,17 +25,17 @@ pub enum Purpose {
 /// What may help after a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EmbedFailure {
-    /// Trying again later, after at least the time that the model asked for.
+    /// Trying again later, after at least the time that the model requested.
     Later(Option<Duration>),
-    /// Trying again later, or other texts: a model that fails does not say what it fails at.
+    /// Trying again later, or other texts: the cause of the failure is unknown.
     Unclear,
     /// Other or shorter texts: these were refused.
     Texts,
-    /// Nothing but other settings: credentials or the model's name were refused.
+    /// Only other settings: credentials or the model's name were refused.
     Settings,
 }
 
-/// There are no vectors.
+/// Why there are no vectors.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct EmbedError {
@@ -48,14 +48,14 @@ pub struct EmbedError {
     pub source: Option<Cause>,
 }
 
-/// Makes vectors of texts.
+/// Creates vectors of texts.
 #[async_trait]
 pub trait Embedder: Send + Sync {
     /// The name of the model.
     fn model(&self) -> &str;
-    /// The settings that its vectors depend on, beside the model. If they change, vectors are made again.
+    /// The settings that its vectors depend on, in addition to the model. If they change, vectors are created again.
     fn settings(&self) -> String;
-    /// How many texts it takes at once.
+    /// The maximum number of texts of one request.
     fn batch(&self) -> usize;
     /// A vector for each text, in order, all of one dimension.
     async fn embed(&self, texts: &[String], purpose: Purpose) -> Result<Vec<Vector>, EmbedError>;
@@ -64,7 +64,7 @@ pub trait Embedder: Send + Sync {
 /// Passages of one source that have no vector, claimed for a while.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LackingVectors {
-    /// Whose they are.
+    /// The account that owns them.
     pub account: Id<kind::Account>,
     /// The source.
     pub source: Id<kind::Source>,
@@ -72,35 +72,35 @@ pub struct LackingVectors {
     pub version: u64,
     /// The passages, in order of their positions.
     pub passages: Vec<Passage>,
-    /// How often what is sent of this source is halved, because the model failed at it: as said last with
+    /// How often the batches of this source are halved, because the model failed on them: the last value given to
     /// [`postpone_vectors`](VectorStore::postpone_vectors) or [`store_vectors`](VectorStore::store_vectors).
     pub halvings: u32,
 }
 
-/// What there is to do for vectors.
+/// The next task for vectors.
 #[derive(Debug, Clone, PartialEq)]
 pub enum VectorWork {
-    /// Vectors are to be made of these.
+    /// Create vectors of these passages.
     Lacking(LackingVectors),
-    /// A source has all its vectors now, which the agent's generation says.
+    /// A source now has all its vectors, and the agent's generation has risen.
     Complete {
-        /// Whose it is.
+        /// The account that owns it.
         account: Id<kind::Account>,
         /// The agent of the source.
         agent: Id<kind::Agent>,
         /// The agent's new generation.
         generation: u64,
     },
-    /// The source that had its turn is gone.
+    /// The source that had its turn has been deleted.
     Gone {
-        /// Whose it was.
+        /// The account that owned it.
         account: Id<kind::Account>,
     },
-    /// The account has no room for the vectors of the next passages. Sources of it were put off.
+    /// The account has no room for the vectors of the next passages. Its sources were postponed.
     OverQuota {
-        /// Whose they are.
+        /// The account that owns them.
         account: Id<kind::Account>,
-        /// How many sources were put off. If there are more, the next turn of the account puts them off.
+        /// How many sources were postponed. If there are more, the next turn of the account postpones them.
         sources: u64,
     },
 }
@@ -108,37 +108,36 @@ pub enum VectorWork {
 /// A claim for vectors.
 #[derive(Debug, Clone, Copy)]
 pub struct VectorClaim {
-    /// The space that vectors are made in.
+    /// The space of the vectors.
     pub space: i64,
     /// The account that had the last turn.
     pub after: Option<Id<kind::Account>>,
-    /// The most passages that are wanted.
+    /// The maximum number of passages.
     pub count: usize,
     /// The time.
     pub now: Timestamp,
-    /// Nobody else is given the source before.
+    /// Until then, the source is not given to another claimant.
     pub until: Timestamp,
-    /// Until when sources of an account are put off that has no room for vectors.
+    /// Until when the sources of an account without room for vectors are postponed.
     pub over_quota_until: Timestamp,
 }
 
-/// Vectors as rows. Rows say which sources lack vectors, so that interrupted work is resumed.
+/// Vectors as rows. The rows also record which sources lack vectors, so that interrupted work is resumed.
 #[async_trait]
 pub trait VectorStore: Send + Sync {
     /// The spaces of a model with these settings, newest first.
     async fn spaces(&self, model: &str, settings: &str) -> Result<Vec<Space>, Error>;
-    /// Adds a space, whose id says nothing before, or gives the one that another server has added.
+    /// Adds a space, whose previous id is ignored, or returns the one that another server has added.
     async fn add_space(&self, space: Space, now: Timestamp) -> Result<Space, Error>;
-    /// From now on vectors of other spaces count as missing. Returns how many sources lack theirs by that.
+    /// From now on, vectors of other spaces count as missing. Returns how many sources therefore lack theirs.
     async fn enter_space(&self, space: i64) -> Result<u64, Error>;
     /// The next source that lacks vectors of a space, of the next account after `after` in the order of their
     /// ids: accounts take turns, a batch each. At most `count` of its passages, of about
     /// [`EMBEDDED_BYTES`](crate::limits::EMBEDDED_BYTES).
     async fn claim_vectors(&self, claim: VectorClaim) -> Result<Option<VectorWork>, Error>;
-    /// Stores vectors of claimed passages, each with the position of its passage, without gaps from the first
-    /// one on; `None` for one that the model makes no vector of. Passages that are gone are left out. The
-    /// next claim of the source is given `halvings`. Fails with [`Error::BytesExceeded`] if the account
-    /// may not keep that much.
+    /// Stores vectors of claimed passages, each with the position of its passage, without gaps from the first one on;
+    /// `None` for one for which the model produces no vector. Deleted passages are ignored. The next claim of the
+    /// source gets `halvings`. Fails with [`Error::BytesExceeded`] if the account may not store that much.
     async fn store_vectors(
         &self,
         claimed: &LackingVectors,
@@ -147,14 +146,14 @@ pub trait VectorStore: Send + Sync {
         halvings: u32,
         now: Timestamp,
     ) -> Result<(), Error>;
-    /// Gives a claimed source back, not to be claimed before `until`. The next claim of it is given `halvings`.
+    /// Releases a claimed source, which cannot be claimed before `until`. Its next claim gets `halvings`.
     async fn postpone_vectors(
         &self,
         source: Id<kind::Source>,
         halvings: u32,
         until: Timestamp,
     ) -> Result<(), Error>;
-    /// Makes every source that lacks vectors claimable now: whoever had claimed one is gone.
+    /// Makes every source that lacks vectors claimable now, because their previous claimants have stopped.
     async fn take_back_vectors(&self) -> Result<(), Error>;
     /// How many sources lack vectors: for the metrics.
     async fn lacking_vectors(&self) -> Result<u64, Error>;
@@ -169,14 +168,14 @@ pub struct AgentVectors {
     pub sources: Vec<SourceVectors>,
 }
 
-/// What a source has vectors of.
+/// The vectors of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceVectors {
     /// The source.
     pub id: Id<kind::Source>,
     /// The version of its content.
     pub version: u64,
-    /// Whether all of its passages have their vectors. If not, those have them that the version before had too, and
+    /// Whether all of its passages have vectors. If not, those that the previous version also had have them, and
     /// perhaps others.
     pub is_complete: bool,
 }
@@ -192,7 +191,7 @@ pub struct PassageAt {
     pub position: i64,
 }
 
-/// The rows that a projection of vectors is made from.
+/// The rows from which a projection of vectors is built.
 #[async_trait]
 pub trait VectorFeed: Send + Sync {
     /// The vectors of an agent; `None` if it was deleted.
@@ -201,9 +200,9 @@ pub trait VectorFeed: Send + Sync {
         agent: Id<kind::Agent>,
         space: i64,
     ) -> Result<Option<AgentVectors>, Error>;
-    /// Vectors of a source with the positions of their passages, in order, behind `after`: `None` of one
-    /// that the model refused. `None` of all if the source is no longer at `version`. At most [`FEED_PASSAGES`](crate::limits::FEED_PASSAGES): if there are
-    /// as many, ask again behind the last.
+    /// Vectors of a source with the positions of their passages, in order, behind `after`: `None` for one that the
+    /// model refused, and instead of the list if the source is no longer at `version`. At most
+    /// [`FEED_PASSAGES`](crate::limits::FEED_PASSAGES): if there are as many, ask again behind the last.
     async fn vectors(
         &self,
         source: Id<kind::Source>,
@@ -211,8 +210,8 @@ pub trait VectorFeed: Send + Sync {
         space: i64,
         after: Option<i64>,
     ) -> Result<Option<Vec<(i64, Option<Vector>)>>, Error>;
-    /// The passages of an account at these places, in any order, with their sources. Those whose source is no longer at
-    /// that version are left out.
+    /// The passages of an account at these places, in any order, with their sources. Passages whose source is no longer
+    /// at that version are omitted.
     async fn passages_at(
         &self,
         account: Id<kind::Account>,

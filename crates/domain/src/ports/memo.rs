@@ -1,4 +1,4 @@
-//! Replies that are kept beside the result of the search that they are made from.
+//! Replies that are cached with the result of the search that they are based on.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -7,9 +7,8 @@ use crate::ports::ModelReply;
 
 /// A place for one reply. Clones share it.
 ///
-/// A model whose reply depends on nothing but the question, what was found, and the bound on tokens keeps it here, so
-/// that the same question to the same content is not answered twice. Replies of more than 1,024 bytes are
-/// not kept.
+/// A model whose reply depends only on the question, the hits and the token limit caches it here, so that the same
+/// question to the same content is not answered twice. Replies of more than 1,024 bytes are not kept.
 #[derive(Clone, Default)]
 pub struct ReplyMemo(Arc<OnceLock<Kept>>);
 
@@ -22,10 +21,10 @@ struct Kept {
 impl ReplyMemo {
     /// The longest text that is kept, of the question and the reply together.
     const TEXT_BYTES: usize = 1_024;
-    /// The most memory that it takes.
+    /// The maximum memory that it takes.
     pub const BYTES: usize = Self::TEXT_BYTES + size_of::<OnceLock<Kept>>() + 128;
 
-    /// The reply to `question` with this bound on tokens: the kept one, or the one that `make` makes.
+    /// The reply to `question` with this token limit: the cached one, or the result of `make`.
     pub fn reply(
         &self,
         question: &str,
@@ -52,7 +51,7 @@ impl fmt::Debug for ReplyMemo {
     }
 }
 
-/// Whether a reply is kept is no part of a result.
+/// Results do not depend on whether a reply is kept.
 impl PartialEq for ReplyMemo {
     fn eq(&self, _: &Self) -> bool {
         true

@@ -15,7 +15,7 @@ use crate::usage::TokenCount;
 /// The input for a reply.
 #[derive(Debug, Clone)]
 pub struct ReplyRequest {
-    /// The agent's settings: model, system prompt, temperature, bound on tokens.
+    /// The agent's settings: model, system prompt, temperature, token limit.
     pub profile: AgentProfile,
     /// Earlier messages, oldest first.
     pub history: Vec<Message>,
@@ -25,8 +25,8 @@ pub struct ReplyRequest {
     pub passages: Arc<[Hit]>,
     /// The question's words with their weights, for the embedded answerer.
     pub terms: Arc<[QueryTerm]>,
-    /// Where the embedded answerer keeps its reply for the next request with the same result of the search. Every
-    /// request that shares it must have the same question, passages and terms.
+    /// Where the embedded answerer caches its reply for the next request with the same search result. Every request
+    /// that shares it must have the same question, passages and terms.
     pub memo: ReplyMemo,
     /// Is notified when the prompt is made, when the model starts, and when its first token
     /// arrives.
@@ -43,15 +43,15 @@ pub struct ModelReply {
     pub cited: Vec<usize>,
     /// The tokens that it used.
     pub tokens: TokenCount,
-    /// The name that the upstream was asked for; `None` for a reply of this machine.
+    /// The model requested from the upstream; `None` for a reply of this machine.
     pub model: Option<String>,
-    /// How many of the passages the model was given: the first ones.
+    /// The number of passages that the model received, from the first.
     pub sent: usize,
-    /// Whether the bound on tokens ended it.
+    /// Whether the token limit ended it.
     pub is_cut: bool,
 }
 
-/// A question as it would be asked without the conversation before it.
+/// A question, rewritten to be understood without the conversation before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rewritten {
     /// The question, of at most [`REWRITTEN_CHARS`](crate::limits::REWRITTEN_CHARS).
@@ -75,7 +75,7 @@ impl TokenSink {
 
     /// Sends a fragment.
     pub fn send(&self, fragment: impl Into<String>) {
-        // A receiver that went away is no error here.
+        // A closed receiver is not an error here.
         let _ = self.0.send(fragment.into());
     }
 }
@@ -103,14 +103,14 @@ pub struct ModelError {
     pub source: Option<Cause>,
 }
 
-/// Makes replies.
+/// Generates replies.
 #[async_trait]
 pub trait LanguageModel: Send + Sync {
     /// Whether replies of agents with this profile are computed on this machine rather than by an
     /// upstream.
     fn is_local(&self, profile: &AgentProfile) -> bool;
 
-    /// Whether questions to agents with this profile are rewritten if they do not stand alone.
+    /// Whether questions to agents with this profile are rewritten if they depend on the conversation.
     fn rewrites(&self, _profile: &AgentProfile) -> bool {
         false
     }

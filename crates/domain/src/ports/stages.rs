@@ -4,17 +4,18 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A part of the time that a reply takes. They follow each other in this order; those from
-/// [`Stage::Prompt`] on may come again if another upstream is asked.
+/// A part of the time that a reply takes. They follow each other in this order; those from [`Stage::Prompt`] may be
+/// repeated if another upstream is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// What the message refers to is read: the agent, the conversation, the quotas.
+    /// The objects that the message refers to are read: the agent, the conversation, the quotas.
     Read,
-    /// A model rewrites the question so that it stands alone. Only if that is turned on and the question needs it.
+    /// A model rewrites the question so that it can be understood on its own. This happens only if it is turned on and
+    /// the question needs it.
     Rewrite,
-    /// Waiting for the vector of the question. Only if searches go by meaning too.
+    /// Waiting for the vector of the question, if searches also use meaning.
     Embed,
-    /// Waiting for the account's turn at the processors.
+    /// Waiting for the account's turn on the processors.
     Wait,
     /// The passages are searched.
     Search,
@@ -59,12 +60,11 @@ impl Stage {
     }
 }
 
-/// Is notified of the stages of a reply. The observer has the clock; the code that makes the reply
-/// does not.
+/// Is notified of the stages of a reply. The observer has the clock; the code that generates the reply does not.
 pub trait StageObserver: Send + Sync {
     /// A stage begins, and the one before ends.
     fn begins(&self, stage: Stage);
-    /// How long each stage took that was reached, up to now, in their order.
+    /// The durations of the stages that were reached, up to now, in order.
     fn taken(&self) -> Vec<(Stage, Duration)> {
         Vec::new()
     }
@@ -87,7 +87,7 @@ impl Stages {
         }
     }
 
-    /// How long each stage took that was reached, up to now, in their order; nothing if nobody measures.
+    /// The durations of the stages that were reached, up to now, in order; empty without an observer.
     pub fn taken(&self) -> Vec<(Stage, Duration)> {
         self.0.as_ref().map(|observer| observer.taken()).unwrap_or_default()
     }

@@ -1,9 +1,8 @@
 //! The store ports: accounts and keys, agents, sources, uploads, conversations, idempotency.
 //!
-//! Every method fails with [`Error::Unavailable`] if the database cannot be reached, is busy
-//! beyond its timeout or has no space, and with [`Error::Internal`] if what it holds cannot be
-//! understood; in both cases nothing was changed. A method that takes a [`Completion`] fails with
-//! [`Error::ClaimLost`], changing nothing, if the claim is no longer held.
+//! Every method fails with [`Error::Unavailable`] if the database cannot be reached, is busy beyond its timeout or has
+//! no space, and with [`Error::Internal`] if its content is not valid; in both cases nothing was changed. A method that
+//! takes a [`Completion`] fails with [`Error::ClaimLost`], changing nothing, if the claim is no longer held.
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -44,10 +43,10 @@ pub trait KeyStore: Send + Sync {
         hash: KeyHash,
         completion: Option<Completion<()>>,
     ) -> Result<(), Error>;
-    /// Adds a key that `maker` makes, for agents that exist for it. What counts is `maker` as it is
-    /// stored now. Fails with [`Error::Unauthorized`] if it is gone, with what
-    /// [`ApiKey::check_no_wider`] fails with, with [`Error::Invalid`] for an agent that does not exist,
-    /// and with [`Error::Conflict`] as [`KeyStore::insert_key`] does.
+    /// Adds a key that `maker` creates, for agents that exist for it. `maker` is checked as it is stored now. Fails
+    /// with [`Error::Unauthorized`] if it has been deleted, with what [`ApiKey::check_no_wider`] fails with, with
+    /// [`Error::Invalid`] for an agent that does not exist, and with [`Error::Conflict`] as [`KeyStore::insert_key`]
+    /// does.
     async fn issue_key(
         &self,
         maker: &ApiKey,
@@ -77,8 +76,8 @@ pub trait KeyStore: Send + Sync {
         patch: KeyPatch,
         completion: Option<Completion<ApiKey>>,
     ) -> Result<ApiKey, Error>;
-    /// Removes a key that `remover` covers. Fails with [`Error::Unauthorized`] if `remover` is gone,
-    /// with [`Error::NotFound`], and with what [`ApiKey::check_covers`] fails with.
+    /// Removes a key that `remover` covers. Fails with [`Error::Unauthorized`] if `remover` has been deleted, with
+    /// [`Error::NotFound`], and with what [`ApiKey::check_covers`] fails with.
     async fn remove_key(
         &self,
         remover: &ApiKey,
@@ -89,9 +88,9 @@ pub trait KeyStore: Send + Sync {
     async fn note_uses(&self, uses: Vec<(Id<kind::ApiKey>, Timestamp)>) -> Result<(), Error>;
     /// The key with that hash, expired ones included.
     async fn find_key(&self, hash: KeyHash) -> Result<Option<ApiKey>, Error>;
-    /// Makes `key` (with `hash`) the one root key of `account`, creating the account if it does not
-    /// exist; an earlier root key stops working. One transaction. If that very hash is the root key
-    /// already, it stays the same key and gets back the permissions, agents and end of `key`.
+    /// Makes `key` (with `hash`) the one root key of `account`, creating the account if it does not exist; an earlier
+    /// root key stops working. One transaction. If the root key already has this hash, it stays the same key and gets
+    /// the permissions, agents and expiry of `key`.
     async fn set_root_key(&self, account: Account, key: ApiKey, hash: KeyHash)
     -> Result<(), Error>;
     /// Whether any key exists.
@@ -152,9 +151,9 @@ pub trait AgentStore: Send + Sync {
 /// Which sources a list shows.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SourceFilter {
-    /// Only those of this status.
+    /// Only those with this status.
     pub status: Option<SourceStatus>,
-    /// Only those of this type.
+    /// Only those with this type.
     pub source_type: Option<SourceType>,
     /// Only those that are managed in this set.
     pub set: Option<SetName>,
@@ -198,10 +197,9 @@ pub trait SourceStore: Send + Sync {
         patch: SourcePatch,
         completion: Option<Completion<Source>>,
     ) -> Result<Source, Error>;
-    /// Starts a refresh: the source goes to processing and the job `job` is queued. Fails with
-    /// [`Error::NotFound`], with [`Error::InvalidOperation`] if it is not a website, and with
-    /// [`Error::Conflict`] while it is being processed, and with [`Error::BytesExceeded`] if the account
-    /// keeps more than it may already.
+    /// Starts a refresh: the source goes to processing and the job `job` is queued. Fails with [`Error::NotFound`],
+    /// with [`Error::InvalidOperation`] if it is not a website, and with [`Error::Conflict`] while it is being
+    /// processed, and with [`Error::BytesExceeded`] if the account already stores more than it may.
     async fn refresh_source(
         &self,
         scope: &Scope,
@@ -256,9 +254,8 @@ pub trait SourceStore: Send + Sync {
         document: Option<Id<kind::Document>>,
         page: PageRequest,
     ) -> Result<Page<StoredPassage>, Error>;
-    /// The pages that its last crawl has visited, be it under way, failed or over, in the order in
-    /// which they were found. Fails with [`Error::NotFound`], and with
-    /// [`Error::InvalidOperation`] if it is not a website.
+    /// The pages that its last crawl has visited, whether it is running, failed or completed, in the order in which
+    /// they were found. Fails with [`Error::NotFound`], and with [`Error::InvalidOperation`] if it is not a website.
     async fn list_pages(
         &self,
         scope: &Scope,
@@ -270,7 +267,7 @@ pub trait SourceStore: Send + Sync {
 /// Uploaded files: the rows.
 #[async_trait]
 pub trait UploadStore: Send + Sync {
-    /// Notes that an object is about to be written. It is discarded at `deadline` unless
+    /// Records that an object is about to be written. It is discarded at `deadline` unless
     /// [`UploadStore::insert_upload`] is committed before, so that a crash leaves no orphan.
     async fn expect_object(&self, key: &ObjectKey, deadline: Timestamp) -> Result<(), Error>;
     /// Adds an upload whose object is written, and takes back its note. Fails with
@@ -300,7 +297,7 @@ pub trait UploadStore: Send + Sync {
 /// Uploaded files: the bytes.
 #[async_trait]
 pub trait ObjectStore: Send + Sync {
-    /// Writes an object whole, replacing one of that name: it is there with all its bytes, or not.
+    /// Writes an object atomically, replacing one with that name.
     async fn put(&self, key: &ObjectKey, bytes: Bytes) -> Result<(), Error>;
     /// Reads an object; `None` if it does not exist.
     async fn get(&self, key: &ObjectKey) -> Result<Option<Bytes>, Error>;
@@ -320,7 +317,7 @@ pub trait Spool: Send + Sync {
 /// Invariant: it is gone with this handle, and with the process, however that ends.
 #[async_trait]
 pub trait SpooledFile: Send {
-    /// Adds a piece at the end. If it fails, the file is of no further use.
+    /// Adds a piece at the end. If it fails, the file is no longer usable.
     async fn append(&mut self, piece: Bytes) -> Result<(), Error>;
     /// Everything that was written.
     async fn into_bytes(self: Box<Self>) -> Result<Bytes, Error>;
@@ -329,7 +326,7 @@ pub trait SpooledFile: Send {
 /// The audit log. Records of changes are written with these: see [`Completion`].
 #[async_trait]
 pub trait AuditStore: Send + Sync {
-    /// Adds records that belong to no change.
+    /// Adds records that do not belong to a change.
     async fn insert_records(&self, records: Vec<AuditRecord>) -> Result<(), Error>;
     /// An account's records, newest first.
     async fn list_records(
@@ -340,14 +337,13 @@ pub trait AuditStore: Send + Sync {
     ) -> Result<Page<AuditRecord>, Error>;
 }
 
-/// What accounts use and may use. Messages are counted by the store that keeps them.
+/// The usage and quotas of accounts. Messages are counted by the store that keeps them.
 #[async_trait]
 pub trait UsageStore: Send + Sync {
     /// What an account may use in a month; the defaults if it does not exist.
     async fn account_quotas(&self, account: Id<kind::Account>) -> Result<AccountQuotas, Error>;
-    /// Sets the quotas of the account of that name, unless `change` is `None`. Returns the account and the
-    /// quotas that hold.
-    /// Fails with [`Error::NotFound`].
+    /// Sets the quotas of the account of that name, unless `change` is `None`. Returns the account and the quotas that
+    /// apply. Fails with [`Error::NotFound`].
     async fn set_quotas(
         &self,
         name: &str,
@@ -368,7 +364,7 @@ pub trait UsageStore: Send + Sync {
         filter: UsageFilter,
         page: PageRequest,
     ) -> Result<Page<DayUsage>, Error>;
-    /// What became of an agent's messages by day, the latest day first, without days that have no messages. Fails with
+    /// The outcome of an agent's messages by day, latest day first, without days that have no messages. Fails with
     /// [`Error::NotFound`].
     async fn list_statistics(
         &self,
@@ -382,9 +378,8 @@ pub trait UsageStore: Send + Sync {
 /// Idempotency records.
 #[async_trait]
 pub trait IdempotencyStore: Send + Sync {
-    /// Claims a key of the scope's account for a request: a short transaction of its own. A record
-    /// older than its life, and a claim whose lease ran out, count as free. `token` names the new
-    /// claim; `scope` is what the caller can see.
+    /// Claims a key of the scope's account for a request: a separate short transaction. An expired record and a claim
+    /// whose lease has expired count as free. `token` names the new claim; `scope` is what the caller can see.
     async fn claim(
         &self,
         scope: &Scope,
@@ -393,8 +388,7 @@ pub trait IdempotencyStore: Send + Sync {
         token: String,
         now: Timestamp,
     ) -> Result<Claimed, Error>;
-    /// Keeps the answer of a request that had no effect (a 404, 409 or 422). Does nothing if the
-    /// claim was lost.
+    /// Stores the response to a request that had no effect (a 404, 409 or 422). Does nothing if the claim was lost.
     async fn complete(&self, claim: &Claim, answer: KeptAnswer) -> Result<(), Error>;
     /// Frees the key: the request was refused or failed, and may be repeated.
     async fn release(&self, claim: &Claim) -> Result<(), Error>;
@@ -403,9 +397,9 @@ pub trait IdempotencyStore: Send + Sync {
 /// Whether the database can serve.
 #[async_trait]
 pub trait Health: Send + Sync {
-    /// Succeeds if the database answers and its schema is this program's.
+    /// Succeeds if the database responds and has the schema of this program.
     async fn check(&self) -> Result<(), Error>;
-    /// Succeeds unless writes fail because the disk is full or the database accepts none. Writes something
-    /// only if the last write failed like that, at most once a second.
+    /// Succeeds unless writes fail because the disk is full or the database does not accept them. Writes only if the
+    /// last write failed in this way, at most once a second.
     async fn check_writes(&self) -> Result<(), Error>;
 }

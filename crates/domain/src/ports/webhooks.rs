@@ -16,8 +16,8 @@ use crate::webhook::{
 
 /// The webhook endpoints of accounts, and their deliveries as their owners see them.
 ///
-/// When the work on a source ends, the store that writes the event also queues it for the endpoints that
-/// take it, in the same transaction.
+/// When the work on a source ends, the store that writes the event also queues it for the endpoints that receive it, in
+/// the same transaction.
 #[async_trait]
 pub trait WebhookStore: Send + Sync {
     /// Adds an endpoint with its secret. Fails with [`Error::Conflict`] if the account has
@@ -41,7 +41,7 @@ pub trait WebhookStore: Send + Sync {
         set: Option<SetName>,
         page: PageRequest,
     ) -> Result<Page<WebhookEndpoint>, Error>;
-    /// Applies a change. What was pending when the endpoint was disabled goes on when it is enabled.
+    /// Applies a change. Deliveries that were pending when the endpoint was disabled continue when it is enabled again.
     /// Fails with [`Error::NotFound`].
     async fn update_endpoint(
         &self,
@@ -104,9 +104,8 @@ pub trait WebhookStore: Send + Sync {
 pub trait DeliveryStore: Send + Sync {
     /// The enabled endpoints for which a delivery is due at `now`.
     async fn due_endpoints(&self, now: Timestamp) -> Result<Vec<DueEndpoint>, Error>;
-    /// Claims at most `count` deliveries that are due, the oldest first, until `until`; fewer if
-    /// more than `in_flight` attempts at the endpoint would be under way, on all servers together.
-    /// `token` names the leases.
+    /// Claims at most `count` deliveries that are due, the oldest first, until `until`; fewer if more than `in_flight`
+    /// attempts at the endpoint would be in progress, on all servers together. `token` names the leases.
     async fn claim_deliveries(
         &self,
         endpoint: Id<kind::WebhookEndpoint>,
@@ -126,12 +125,12 @@ pub trait DeliveryStore: Send + Sync {
         outcome: AttemptOutcome,
         now: Timestamp,
     ) -> Result<Option<String>, Error>;
-    /// Frees all leases. Called when the only process of an embedded database starts, so that no other
-    /// one can hold any. Returns their number.
+    /// Frees all leases. Called when the only process of an embedded database starts, when no other process can hold
+    /// any. Returns their number.
     async fn free_deliveries(&self, now: Timestamp) -> Result<u64, Error>;
 }
 
-/// The address of an endpoint may not be asked.
+/// The address of an endpoint may not be requested.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct TargetRefused(pub String);
@@ -139,8 +138,7 @@ pub struct TargetRefused(pub String);
 /// Checks the addresses of endpoints when they are given.
 #[async_trait]
 pub trait CheckTarget: Send + Sync {
-    /// Refuses an address that may not be asked; the error says what must hold, in lower case and without
-    /// a final period. An address whose name cannot be resolved at present passes: it is checked again at
-    /// every attempt.
+    /// Refuses an address that may not be requested; the error is the requirement, in lower case and without a final
+    /// period. An address whose name cannot currently be resolved passes: it is checked again at every attempt.
     async fn check_target(&self, url: &url::Url) -> Result<(), TargetRefused>;
 }

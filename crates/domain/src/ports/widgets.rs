@@ -30,7 +30,7 @@ pub struct NewToken {
 pub struct NewIdentitySecret {
     /// The new secret.
     pub secret: IdentitySecret,
-    /// Until when earlier ones are accepted at most.
+    /// The latest time until which earlier ones are accepted.
     pub old_until: Timestamp,
 }
 
@@ -81,8 +81,8 @@ pub trait WidgetStore: Send + Sync {
         now: Timestamp,
         completion: Option<Completion<Widget>>,
     ) -> Result<Widget, Error>;
-    /// Replaces the secret; earlier ones are accepted as long as `new` says. Fails with [`Error::NotFound`], and with
-    /// [`Error::Conflict`] as [`IdentitySecrets::rotate`](crate::widget::IdentitySecrets::rotate) does.
+    /// Replaces the secret; earlier ones are accepted as long as `new` specifies. Fails with [`Error::NotFound`], and
+    /// with [`Error::Conflict`] as [`IdentitySecrets::rotate`](crate::widget::IdentitySecrets::rotate) does.
     async fn rotate_identity_secret(
         &self,
         scope: &Scope,

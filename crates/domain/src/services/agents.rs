@@ -50,7 +50,8 @@ impl Agents {
 
     /// Creates an active agent.
     ///
-    /// A key that is restricted to named agents can see no new one: [`Error::InvalidOperation`].
+    /// Fails with [`Error::InvalidOperation`] for a key that is restricted to agents, because it could not see a new
+    /// one.
     pub async fn create(
         &self,
         scope: &Scope,
@@ -108,8 +109,8 @@ impl Agents {
         completion: Option<Completion<()>>,
     ) -> Result<(), Error> {
         self.store.delete_agent(scope, id, self.clock.now(), completion).await?;
-        // The rows are gone and with them every answer; an index that stays behind is only disk
-        // space, and the next start sweeps it away.
+        // The rows, and with them all content, are deleted. A leftover index only takes disk space, and the next start
+        // removes it.
         if let Err(error) = self.index.remove(id).await {
             tracing::warn!(agent_id = %id, error = &error as &dyn std::error::Error, "the index of a deleted agent is still on disk");
         }

@@ -13,7 +13,7 @@ use crate::page::{Page, PageRequest};
 use crate::ports::{AuditStore, KeyStore};
 use crate::timestamp::Timestamp;
 
-/// Most different keys and addresses whose failures are remembered at a time; others are ignored.
+/// The maximum number of keys and addresses whose failures are remembered at a time; others are ignored.
 const MOST_FAILURES: usize = 10_000;
 
 /// The failures of a key from an address since they were last stored.
@@ -80,8 +80,8 @@ impl Audit {
         self.store.insert_records(vec![self.record(key, action, target_id, origin)]).await
     }
 
-    /// Remembers a request whose `secret` was not valid, until [`Audit::store_failures`] stores it. A
-    /// secret that names no key belongs to no account and is ignored here.
+    /// Remembers a request whose `secret` was not valid until [`Audit::store_failures`] stores it. A secret that names
+    /// no key belongs to no account and is ignored.
     pub fn note_failure(
         &self,
         secret: &str,
@@ -98,13 +98,13 @@ impl Audit {
         *entry = Failures { count: entry.count.saturating_add(1), at, request_id };
     }
 
-    /// Stores the failed authentications that were noted since the last time, one record for each key
-    /// and address. Those of keys that no account had are left out.
+    /// Stores the failed authentications that were noted since the last time, one record for each key and address.
+    /// Those of keys that no account had are omitted.
     pub async fn store_failures(&self) -> Result<(), Error> {
         let failures = std::mem::take(&mut *self.failures());
         let outcome = self.store_these(&failures).await;
         if outcome.is_err() {
-            // The next time does it.
+            // The next call stores them.
             let mut pending = self.failures();
             for (of, failure) in failures {
                 let entry = pending.entry(of).or_insert(Failures { count: 0, ..failure });

@@ -11,7 +11,7 @@ use crate::idempotency::Completion;
 use crate::page::{Page, PageRequest};
 use crate::ports::{CheckStore, WorkSignal};
 
-/// Reads and replaces the checks of agents, and has them asked.
+/// Reads, replaces and runs the checks of agents.
 #[derive(Clone)]
 pub struct Checks {
     store: Arc<dyn CheckStore>,

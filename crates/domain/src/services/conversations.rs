@@ -50,18 +50,18 @@ pub struct NewMessage {
     pub channel: Channel,
     /// The request that it came with, for the receipt of its reply.
     pub request_id: Option<Id<kind::Request>>,
-    /// What differs from a message of a stored conversation.
+    /// The differences from a message of a stored conversation.
     pub handling: Handling,
 }
 
-/// Bounds of the replies in progress.
+/// Limits of the replies in progress.
 #[derive(Debug, Clone, Copy)]
 pub struct ConversationLimits {
-    /// Replies in progress at once; beyond, [`Error::Overloaded`]. As many again are kept for accounts
-    /// that have fewer than their share of them.
+    /// The maximum number of replies in progress; further ones fail with [`Error::Overloaded`]. As many again are kept
+    /// for accounts that have fewer than their share of them.
     pub replies: usize,
-    /// The longest time that a reply may be expected to take, without the time in which it waits for
-    /// other machines; if those in progress would take longer, [`Error::Overloaded`].
+    /// The longest time that a reply may be expected to take, not counting the time in which it waits for other
+    /// machines; if those in progress would take longer, [`Error::Overloaded`].
     pub longest_wait: Duration,
 }
 
@@ -83,10 +83,10 @@ pub struct Conversations {
     quotas: Quotas,
     replies: FairPool<Id<kind::Account>>,
     paces: Paces,
-    /// The turns of work that takes processor time: searches, and replies of a local model.
+    /// The turns of processor-bound work: searches, and replies of a local model.
     thinking: Thinking,
     exports: export::Exports,
-    /// The address at which everybody reaches the server.
+    /// The public address of the server.
     public_url: Option<PublicUrl>,
     /// Wakes the deliveries of events of this process.
     signal: WorkSignal,
@@ -102,7 +102,7 @@ pub struct Accepted {
     permit: FairPermit<Id<kind::Account>>,
     progress: Progress,
     pass: QuotaPass,
-    /// The visitor who asks.
+    /// The visitor who sends it.
     visitor: Option<Arc<VisitorScope>>,
 }
 
@@ -139,7 +139,7 @@ impl Conversations {
         }
     }
 
-    /// Cites documents without an address by their page on this server, if their agent publishes its sources.
+    /// Cites documents without an address by their public page on this server, if their agent publishes its sources.
     #[must_use]
     pub fn at(self, public_url: Option<PublicUrl>) -> Self {
         Self { public_url, ..self }
@@ -151,17 +151,16 @@ impl Conversations {
         Self { signal, ..self }
     }
 
-    /// An id for a new conversation. Conversations that begin one after the other are stored close to each other.
+    /// An id for a new conversation. Conversations that begin in succession are stored close to each other.
     pub fn new_id(&self) -> Id<kind::Conversation> {
         self.ids.next(self.entropy.as_ref())
     }
 
-    /// Checks a message against what exists: [`Error::NotFound`] for the agent or conversation,
-    /// [`Error::Conflict`] for a conversation of another agent and for a new one on a paused agent,
-    /// [`Error::Overloaded`] beyond the account's share of the replies in progress and if those in progress would
-    /// take longer than the longest wait,
-    /// [`Error::QuotaExceeded`] beyond what the account may use. `stages` are told how the reply proceeds, from
-    /// here until it is stored.
+    /// Checks a message against what exists: [`Error::NotFound`] for the agent or conversation, [`Error::Conflict`] for
+    /// a conversation of another agent and for a new one on a paused agent, [`Error::Overloaded`] beyond the account's
+    /// share of the replies in progress and if those in progress would take longer than the longest wait,
+    /// [`Error::QuotaExceeded`] if the account has reached a quota. `stages` are notified of the progress of the reply,
+    /// from here until it is stored.
     pub async fn accept(
         &self,
         scope: &Scope,
@@ -199,13 +198,12 @@ impl Conversations {
         self.paces.is_refusing()
     }
 
-    /// Answers an accepted message and stores both together, or only counts the reply, as its
-    /// [`Handling`] says. With `tokens`, fragments of the reply are passed on as they come.
+    /// Answers an accepted message and stores both together, or only counts the reply, as its [`Handling`] says. With
+    /// `tokens`, fragments of the reply are forwarded as they arrive.
     ///
-    /// Returns [`Error::ModelUnavailable`] if the model gave no whole reply: then nothing is stored.
+    /// Returns [`Error::ModelUnavailable`] if the model did not complete its reply: then nothing is stored.
     ///
-    /// Invariant: nothing here waits for the reader of the fragments, so that a reader that does not read
-    /// holds no place.
+    /// Invariant: this never waits for the receiver of the fragments, so a stalled receiver does not occupy a place.
     pub async fn answer(
         &self,
         accepted: Accepted,
@@ -236,7 +234,7 @@ impl Conversations {
             }
             None => Query { text: message.text.to_string(), context: context_of(&history), floor },
         };
-        // The account takes no turn at the processors while it waits for another machine.
+        // The account does not occupy the processors while it waits for another machine.
         let vector = progress.elsewhere(self.index.meaning(version, &query, &stages)).await;
         let by_meaning = vector.is_some();
         stages.begin(Stage::Wait);
@@ -333,7 +331,7 @@ impl Conversations {
             true => self.store.append_turn(turn, completion).await,
             false => self.store.count_reply(turn, completion).await,
         };
-        // The model has replied, and a stream has passed the reply on.
+        // The model has replied, and a stream has forwarded the reply.
         if let Err(Error::NotFound { .. } | Error::Conflict(_) | Error::ClaimLost) = &stored {
             self.store.count_refused_reply(account, usage).await?;
         }
@@ -343,7 +341,7 @@ impl Conversations {
         stored
     }
 
-    /// The question to search for, if the user's does not stand alone and a model rewrites it.
+    /// The question to search for, if the user's depends on the conversation and a model rewrites it.
     async fn rewritten(
         &self,
         profile: &AgentProfile,
@@ -421,8 +419,8 @@ impl Conversations {
         self.store.unrate_message(scope, id, number, completion).await
     }
 
-    /// What the reply with that number was made from. Fails with [`Error::NotFound`] for the conversation and the
-    /// number, with [`Error::InvalidOperation`] for a message of the user, and with [`Error::NoReceipt`].
+    /// The receipt of the reply with that number. Fails with [`Error::NotFound`] for the conversation and the number,
+    /// with [`Error::InvalidOperation`] for a message of the user, and with [`Error::NoReceipt`].
     pub async fn receipt(
         &self,
         scope: &Scope,
@@ -448,8 +446,7 @@ impl Conversations {
     }
 }
 
-/// The messages with which a follow-up is understood: the last two questions and the last reply, newest
-/// first.
+/// The messages that are used to understand a follow-up: the last two questions and the last reply, newest first.
 fn context_of(history: &[Message]) -> Vec<String> {
     let of = |role: Role, count: usize| {
         let texts = history.iter().rev().filter(move |message| message.role == role);

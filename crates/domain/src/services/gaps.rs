@@ -1,4 +1,4 @@
-//! Use cases of gaps: what people ask and agents do not answer.
+//! Use cases of gaps: questions that agents do not answer.
 
 use std::sync::Arc;
 
@@ -25,13 +25,13 @@ pub struct NewGapAnswer {
     pub gap_id: Id<kind::Gap>,
     /// The pair that answers it.
     pub pair: QaPair,
-    /// The source that gets the pair; `None` for the agent's own source for gaps.
+    /// The source that receives the pair; `None` for the agent's own source for gaps.
     pub source_id: Option<Id<kind::Source>>,
     /// The request that asks for it, for the logs.
     pub request_id: Option<Id<kind::Request>>,
 }
 
-/// Groups, lists, answers and dismisses what agents did not answer.
+/// Groups, lists, answers and dismisses unanswered questions.
 #[derive(Clone)]
 pub struct Gaps {
     ports: GapPorts,
@@ -45,9 +45,9 @@ pub struct GapPorts {
     pub store: Arc<dyn GapStore>,
     /// The agents.
     pub agents: Arc<dyn AgentStore>,
-    /// Finds out whether questions are answered by now.
+    /// Determines whether questions can now be answered.
     pub index: Arc<dyn PassageIndex>,
-    /// Which questions are alike.
+    /// Decides which questions are similar.
     pub likeness: Arc<dyn Likeness>,
     /// Wakes the workers of this process.
     pub signal: WorkSignal,
@@ -63,8 +63,8 @@ impl Gaps {
         Self { ports, thinking: Thinking::default() }
     }
 
-    /// Gaps of an agent, the most frequent first. Puts questions into groups first, and closes the gaps of a list of open
-    /// ones whose questions are answered by now. Fails with [`Error::NotFound`].
+    /// Gaps of an agent, the most frequent first. Puts questions into groups first, and closes the gaps of a list of
+    /// open ones whose questions can now be answered. Fails with [`Error::NotFound`].
     pub async fn list(
         &self,
         scope: &Scope,
@@ -84,7 +84,7 @@ impl Gaps {
         }
         let until = self.ports.clock.now().plus_millis(limits::GAP_SEARCH_MILLIS);
         let mut left = limits::GAP_SEARCHES;
-        // Gaps that are closed give way to others, which may be answered too.
+        // Closed gaps make room for others, which may also be answered.
         while left > 0 && self.ports.clock.now() < until {
             let due = list.gaps.iter().filter(|gap| gap.is_due(agent.index_generation));
             let mut checked = Vec::new();

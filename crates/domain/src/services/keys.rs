@@ -27,7 +27,7 @@ pub struct NewKey {
     pub agent_ids: Option<Vec<Id<kind::Agent>>>,
     /// When it stops working; `None` for never.
     pub expires_at: Option<Timestamp>,
-    /// Which entry of a file of declared objects it is.
+    /// The entry of a declaration file that manages it.
     pub managed: Option<Managed>,
 }
 
@@ -45,7 +45,7 @@ pub struct Issued {
 pub enum RootKey {
     /// The operator's own key is in place.
     Configured,
-    /// The database was empty: this one was made, to be shown once.
+    /// The database was empty: this key was created, to be shown once.
     Generated(KeySecret),
     /// Keys exist already.
     Existing,
@@ -77,8 +77,8 @@ impl Keys {
         Ok(key.filter(|key| !key.is_expired(self.clock.now())))
     }
 
-    /// Makes sure that there is a key with which the service can be used: puts the operator's root key
-    /// in place, with every permission even if it was changed, or makes one if no key exists at all.
+    /// Ensures that there is a key with which the service can be used: installs the operator's root key, with all
+    /// permissions even if it was changed, or creates one if there are no keys.
     pub async fn ensure_root(&self, configured: Option<KeySecret>) -> Result<RootKey, Error> {
         let given = configured.is_some();
         if !given && self.store.has_keys().await? {
@@ -127,9 +127,9 @@ impl Keys {
         self.store.list_accounts().await
     }
 
-    /// Adds a key to the account of that name. The secret is in the answer and nowhere else.
-    /// Fails with [`Error::NotFound`] for the account, with [`Error::Invalid`] for an end that is past,
-    /// and with [`Error::Conflict`] as [`KeyStore::insert_key`] does.
+    /// Adds a key to the account of that name. The secret is only in the result. Fails with [`Error::NotFound`] for the
+    /// account, with [`Error::Invalid`] for an expiry in the past, and with [`Error::Conflict`] as
+    /// [`KeyStore::insert_key`] does.
     pub async fn create_key(
         &self,
         account: &str,
@@ -150,9 +150,8 @@ impl Keys {
         Ok((key, secret))
     }
 
-    /// Makes a key for the caller's account, no wider than the caller's: see
-    /// [`ApiKey::check_no_wider`]. The secret is in what this gives and nowhere else: what the
-    /// completion keeps is without it.
+    /// Creates a key for the caller's account with at most the caller's permissions: see [`ApiKey::check_no_wider`].
+    /// The secret is only in the result of this call; the completion stores the response without it.
     ///
     /// # Errors
     ///
@@ -186,8 +185,8 @@ impl Keys {
         self.store.list_keys(caller, set, page).await
     }
 
-    /// Changes a key that the caller's covers into one that is no wider. Fails as
-    /// [`KeyStore::update_key`] does.
+    /// Changes a key that the caller's key covers into one that it still covers. Fails as [`KeyStore::update_key`]
+    /// does.
     pub async fn update(
         &self,
         caller: &ApiKey,
@@ -198,7 +197,7 @@ impl Keys {
         self.store.update_key(caller, id, patch, completion).await
     }
 
-    /// Deletes a key that the caller's covers. Fails as [`KeyStore::remove_key`] does, and with
+    /// Deletes a key that the caller's key covers. Fails as [`KeyStore::remove_key`] does, and with
     /// [`Error::InvalidOperation`] for the caller's own.
     pub async fn delete(
         &self,
@@ -228,7 +227,7 @@ impl Keys {
         }
         let outcome = self.store.note_uses(uses.iter().map(|(id, at)| (*id, *at)).collect()).await;
         if outcome.is_err() {
-            // The next time does it; what was noted meanwhile is later.
+            // The next call stores them; uses noted since then are newer and are kept.
             let mut noted = self.uses();
             for (id, at) in uses {
                 noted.entry(id).or_insert(at);
@@ -241,7 +240,7 @@ impl Keys {
         self.uses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A new key as it is kept, and its secret.
+    /// A new key as it is stored, and its secret.
     fn made(&self, account: Id<kind::Account>, new: NewKey) -> (ApiKey, KeySecret) {
         let id = Id::random(self.entropy.as_ref());
         let secret = KeySecret::generate(id, self.entropy.as_ref());

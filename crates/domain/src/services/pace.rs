@@ -1,4 +1,4 @@
-//! How soon replies of an account are done, and when further ones would come too late.
+//! How fast replies of an account are completed, and when further ones would take too long.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use crate::id::{Id, kind};
 
-/// Replies of an account that may be in progress however slowly they are done.
+/// The number of replies of an account that may always be in progress.
 const ALWAYS: u32 = 64;
-/// The least time over which the pace is measured. Shorter interruptions, such as a commit that waits for the disk, are
-/// no overload.
+/// The shortest time over which the pace is measured. Shorter interruptions, such as a commit that waits for the disk,
+/// are not an overload.
 const WINDOW: Duration = Duration::from_millis(100);
 /// How long after a refusal others are expected.
 const REFUSING: Duration = Duration::from_secs(1);
@@ -20,7 +20,7 @@ const SHARE_WHILE_FLOODED: u32 = 10;
 
 /// Refuses replies for which the server would need too long, from the pace of those before: by Little's law, one that
 /// begins takes about as long as those in progress take to be done one after the other. Time in which a reply waits for
-/// another machine does not count, for that is no work of this one.
+/// another machine does not count, because it does not load this one.
 #[derive(Debug, Clone)]
 pub(super) struct Paces {
     longest_wait: Duration,

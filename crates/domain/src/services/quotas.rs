@@ -62,9 +62,8 @@ impl Quotas {
 
     /// Admits a message of an account. Fails with [`Error::QuotaExceeded`].
     ///
-    /// On one server the messages of a month are never more than the quota; on several, those in
-    /// progress at the others may come on top. Tokens are known when a reply is there: what is in
-    /// progress when the quota is reached may exceed it.
+    /// On one server, the messages of a month never exceed the quota; with several, those in progress on the others may
+    /// be added. Tokens are known only after a reply, so replies in progress when the quota is reached may exceed it.
     pub async fn admit(&self, account: Id<kind::Account>) -> Result<QuotaPass, Error> {
         let now = self.clock.now();
         let quotas = self.quotas(account, now).await?;
@@ -87,8 +86,8 @@ impl Quotas {
         Ok(pass)
     }
 
-    /// What the account's agents used, by day and agent, the latest day first. A caller within agents
-    /// sees these only.
+    /// What the account's agents used, by day and agent, the latest day first. A caller that is restricted to agents
+    /// sees only these.
     pub async fn usage(
         &self,
         scope: &Scope,
@@ -98,7 +97,7 @@ impl Quotas {
         self.store.list_usage(scope, filter, page).await
     }
 
-    /// What became of an agent's messages by day, the latest day first. Fails with [`Error::NotFound`] for the agent.
+    /// The outcome of an agent's messages by day, latest day first. Fails with [`Error::NotFound`] for the agent.
     pub async fn statistics(
         &self,
         scope: &Scope,
@@ -109,8 +108,8 @@ impl Quotas {
         self.store.list_statistics(scope, agent, days, page).await
     }
 
-    /// What an account, by its name, may use and keep, and what it has used of this month and keeps.
-    /// With `change` that is set first; `None` leaves it. Fails with [`Error::NotFound`].
+    /// The quotas of the account with this name, and its usage of this month and storage. With `change`, the quotas are
+    /// set first. Fails with [`Error::NotFound`].
     pub async fn limit(
         &self,
         name: &str,

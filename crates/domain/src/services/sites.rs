@@ -1,4 +1,4 @@
-//! Use cases of websites before they are sources.
+//! Use cases of websites before they become sources.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::limits;
 use crate::ports::{AgentStore, SitePreviews};
 use crate::source::WebsiteUrl;
 
-/// Says what a crawl would find, before a website becomes a source.
+/// Previews a crawl before a website becomes a source.
 #[derive(Clone)]
 pub struct Sites {
     agents: Arc<dyn AgentStore>,
@@ -27,8 +27,8 @@ impl Sites {
         Self { agents, sites, places }
     }
 
-    /// What the site of a start page says about a crawl for this agent. Fails with [`Error::NotFound`] for the agent,
-    /// and with [`Error::Overloaded`] beyond the account's share of the previews in progress.
+    /// The preview of a crawl from a start page for this agent. Fails with [`Error::NotFound`] for the agent, and with
+    /// [`Error::Overloaded`] beyond the account's share of the previews in progress.
     pub async fn preview(
         &self,
         scope: &Scope,

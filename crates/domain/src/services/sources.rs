@@ -26,7 +26,7 @@ pub struct NewSource {
     pub content: SourceContent,
     /// Whether its content is replaced only if no check of the agent is lost; for websites.
     pub guarded: bool,
-    /// Which entry of a file of declared objects it is.
+    /// The entry of a declaration file that manages it.
     pub managed: Option<Managed>,
     /// The request that asks for it, for the logs.
     pub request_id: Option<Id<kind::Request>>,
@@ -228,8 +228,8 @@ impl Sources {
         self.store.list_pages(scope, id, page).await
     }
 
-    /// The best `limit` passages for a text, over the index and ranking that replies use, with how sure it is that they
-    /// answer it and the floor of the agent. Passages below the floor are among them. Fails with [`Error::NotFound`] for
+    /// The best `limit` passages for a text, over the index and ranking that replies use, with the confidence that they
+    /// answer it and the floor of the agent. Passages below the floor are included. Fails with [`Error::NotFound`] for
     /// the agent.
     pub async fn search(
         &self,

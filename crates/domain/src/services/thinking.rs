@@ -1,4 +1,4 @@
-//! Turns on the processor for searches and replies, for which a person waits.
+//! Turns on the processor for searches and replies, for which a person is waiting.
 
 use std::future::poll_fn;
 use std::num::NonZero;
@@ -7,15 +7,13 @@ use std::task::Poll;
 use crate::fairness::{FairPermit, FairPool, Urgency};
 use crate::id::{Id, kind};
 
-/// Searches and local replies at once for each processor, and as many in reserve for accounts that have
-/// fewer than their share. One would do if none waited with its turn; but a task waits in the queue of its
-/// thread, behind everything else that the thread does for connections. Each further one delays those that
-/// come next.
+/// Searches and local replies at once for each processor, and as many in reserve for accounts that have fewer than
+/// their share. One would suffice if no task waited during its turn; but a task waits in the queue of its thread,
+/// behind all other work of the thread for connections. Each further place delays later tasks.
 const TURNS_A_PROCESSOR: usize = 8;
 
-/// Shares the processor between accounts for work that takes milliseconds. A runtime polls its tasks in
-/// the order in which they became ready, so that a thousand of one account would come before one of
-/// another.
+/// Shares the processor between accounts for work that takes milliseconds. A runtime polls its tasks in the order in
+/// which they became ready, so a thousand tasks of one account would precede one of another.
 #[derive(Debug, Clone)]
 pub(super) struct Thinking(FairPool<Id<kind::Account>>);
 
@@ -28,12 +26,12 @@ impl Default for Thinking {
 }
 
 impl Thinking {
-    /// Waits for the account's turn, which lasts until the permit goes.
+    /// Waits for the account's turn, which lasts until the permit is dropped.
     pub(super) async fn turn(&self, account: Id<kind::Account>) -> FairPermit<Id<kind::Account>> {
         let turn = self.0.acquire(account, 1, Urgency::Question).await;
         if self.0.in_use() > 1 {
-            // Work that never waits would be done before the next task can even take its place in the
-            // queue. Now those that are ready do so.
+            // Work that never waits would finish before the next task could even join the queue. This lets ready tasks
+            // join it.
             yield_once().await;
         }
         turn

@@ -42,7 +42,7 @@ impl NewUpload {
     ///
     /// # Errors
     ///
-    /// [`Error::Validation`] if it is empty or of no type that is taken.
+    /// [`Error::Validation`] if it is empty or has an unsupported type.
     pub fn parse(
         filename: Filename,
         bytes: Bytes,
@@ -52,8 +52,8 @@ impl NewUpload {
             return Err(Error::validation("file", "must not be empty"));
         }
         let content_type = detected.ok_or_else(|| {
-            let told = unread_type(&bytes).unwrap_or("its content is none of these");
-            Error::validation("file", format!("must be a {} file; {told}", UploadType::NAMES))
+            let hint = unread_type(&bytes).unwrap_or("its content is none of these");
+            Error::validation("file", format!("must be a {} file; {hint}", UploadType::NAMES))
         })?;
         Ok(Self { filename, content_type, bytes })
     }
@@ -76,8 +76,8 @@ impl Uploads {
         IncomingFile::new(self.spool.file())
     }
 
-    /// Stores a file: its bytes first, then its row. A crash between the two leaves no orphan,
-    /// because the object is noted beforehand.
+    /// Stores a file: its bytes first, then its row. A crash between the two leaves no orphan, because the object is
+    /// recorded beforehand.
     ///
     /// # Errors
     ///

@@ -22,7 +22,7 @@ use crate::webhook::{
 pub struct NewEndpoint {
     /// Where events are sent.
     pub url: EndpointUrl,
-    /// The events that it takes.
+    /// The events that it receives.
     pub events: Vec<EventName>,
     /// A human-readable description.
     pub description: Option<EndpointDescription>,
@@ -30,7 +30,7 @@ pub struct NewEndpoint {
     pub payload: PayloadStyle,
     /// Whether it begins enabled.
     pub is_enabled: bool,
-    /// Which entry of a file of declared objects it is.
+    /// The entry of a declaration file that manages it.
     pub managed: Option<Managed>,
 }
 
@@ -38,8 +38,8 @@ pub struct NewEndpoint {
 /// share; others wait.
 const CHECKS: u64 = 8;
 
-/// Manages webhook endpoints. They belong to the account and take the events of all its agents, so for a
-/// key that is restricted to agents none exists.
+/// Manages webhook endpoints. They belong to the account and receive the events of all its agents, so none exists for a
+/// key that is restricted to agents.
 #[derive(Clone)]
 pub struct Webhooks {
     store: Arc<dyn WebhookStore>,
@@ -64,9 +64,9 @@ impl Webhooks {
         Self { store, targets, checks, signal, clock, entropy }
     }
 
-    /// Adds an endpoint. Fails with [`Error::Invalid`] on `url` for an address that may not be asked,
-    /// with [`Error::InvalidOperation`] for a caller that is restricted to agents, and as
-    /// [`WebhookStore::insert_endpoint`] does.
+    /// Adds an endpoint. Fails with [`Error::Invalid`] on `url` for an address that may not be requested, with
+    /// [`Error::InvalidOperation`] for a caller that is restricted to agents, and as [`WebhookStore::insert_endpoint`]
+    /// does.
     pub async fn create(
         &self,
         scope: &Scope,
@@ -136,12 +136,12 @@ impl Webhooks {
         }
         let now = self.clock.now();
         let endpoint = self.store.update_endpoint(account, id, patch, now, completion).await?;
-        // What waited while it was disabled goes on.
+        // Deliveries that waited while it was disabled continue.
         self.signal.notify();
         Ok(endpoint)
     }
 
-    /// Gives an endpoint a new secret; the old one signs for another 24 hours. Fails as
+    /// Gives an endpoint a new secret; the old one also signs for another 24 hours. Fails as
     /// [`WebhookStore::rotate_secret`] does.
     pub async fn rotate_secret(
         &self,
@@ -214,8 +214,7 @@ impl Webhooks {
     }
 }
 
-/// The account in which an endpoint is looked for. For a caller that is restricted to agents, no endpoint
-/// exists.
+/// The account in which an endpoint is searched for. For a caller that is restricted to agents, no endpoint exists.
 fn owner(scope: &Scope, id: Id<kind::WebhookEndpoint>) -> Result<Id<kind::Account>, Error> {
     if scope.agents.is_some() { Err(unknown(id)) } else { Ok(scope.account) }
 }

@@ -28,7 +28,7 @@ pub struct NewWidget {
     pub patch: WidgetPatch,
 }
 
-/// Manages widgets, and does what their visitors ask for.
+/// Manages widgets, and serves the requests of their visitors.
 #[derive(Clone)]
 pub struct Widgets {
     store: Arc<dyn WidgetStore>,
@@ -92,7 +92,7 @@ impl Widgets {
         self.store.update_widget(scope, id, patch, self.clock.now(), completion).await
     }
 
-    /// Gives a widget a new token; the old one works for so many seconds more. Fails with [`Error::NotFound`].
+    /// Gives a widget a new token; the old one works for the given number of seconds. Fails with [`Error::NotFound`].
     pub async fn rotate_token(
         &self,
         scope: &Scope,
@@ -138,7 +138,7 @@ impl Widgets {
         self.store.open_widget(token, self.clock.now()).await
     }
 
-    /// Counts a message of a widget today. Returns false, and counts nothing, if it has had as many as it may on a day.
+    /// Counts a message of a widget today. Returns false, and counts nothing, if it has reached its daily limit.
     pub async fn count_message(&self, widget: &Widget) -> Result<bool, Error> {
         let day = Day::of(self.clock.now());
         let most = widget.limits.messages_per_day;

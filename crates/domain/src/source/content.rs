@@ -63,7 +63,7 @@ impl SourceContent {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] if it is true and the content is no website.
+    /// [`Error::Invalid`] if it is true and the content is not a website.
     pub fn check_may_be_guarded(&self, guarded: bool) -> Result<(), Error> {
         if guarded && self.source_type() != SourceType::Website {
             return Err(Error::invalid("guarded", "is allowed only for the type website"));
@@ -141,15 +141,13 @@ impl WebsiteUrl {
     ///
     /// # Errors
     ///
-    /// What must hold, if the address was stored by a version of the program that read addresses
-    /// differently.
+    /// Returns the requirement if the address was stored by a version of the program that parsed addresses differently.
     pub fn to_url(&self) -> Result<Url, FieldError> {
         web_address(self).map_err(|message| FieldError::new(WebsiteUrlRule::PARAM, message))
     }
 }
 
-/// Reads an absolute http or https address with a host and without credentials. The error says what
-/// must hold.
+/// Parses an absolute http or https address with a host and without credentials. The error is the requirement.
 pub(crate) fn web_address(text: &str) -> Result<Url, String> {
     if text.contains('\0') {
         return Err("must not contain the NUL character".to_owned());
@@ -172,7 +170,7 @@ pub(crate) fn web_address(text: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// The JSON array of a `qa` source as it was given. [`qa_pairs`] says what it must hold.
+/// The JSON array of a `qa` source as it was given. See [`qa_pairs`] for its requirements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PairsText(Arc<str>);
 
@@ -208,14 +206,14 @@ impl PairsText {
         &self.0
     }
 
-    /// The array with these pairs at its end. What it holds already stays as it was given.
+    /// The array with these pairs appended. Its existing items are unchanged.
     ///
     /// # Errors
     ///
     /// [`Error::Validation`] on `pairs` if it would have more than [`limits::QA_PAIRS`] pairs or take more than
     /// [`limits::PAIRS_BYTES`].
     pub fn with(&self, pairs: &[QaPair]) -> Result<Self, Error> {
-        let unreadable = || Error::internal("the stored pairs are no JSON array");
+        let unreadable = || Error::internal("the stored pairs are not a JSON array");
         let stored = count_items(&self.0).ok_or_else(unreadable)?;
         let count = stored + pairs.len();
         if count > limits::QA_PAIRS {
@@ -232,7 +230,7 @@ impl PairsText {
         let bytes = before.len() + 1 + added.len();
         if bytes > limits::PAIRS_BYTES {
             let message = format!(
-                "must be shorter: the content of the source would have {bytes} bytes, and at most {} are allowed",
+                "must be shorter: the content of the source would have {bytes} bytes; at most {} are allowed",
                 limits::PAIRS_BYTES
             );
             return Err(Error::validation("pairs", message));

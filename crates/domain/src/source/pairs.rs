@@ -57,14 +57,14 @@ pub fn qa_pairs(text: &str) -> Result<Vec<QaPair>, Error> {
     list.check("content")
 }
 
-/// The number of items of a JSON array; `None` if the text is none.
+/// The number of items of a JSON array; `None` if the text is not a JSON array.
 pub(super) fn count_items(text: &str) -> Option<usize> {
     // An ignored item takes no memory.
     serde_json::from_str::<Vec<IgnoredAny>>(text).ok().map(|items| items.len())
 }
 
-/// Pairs in a field of a larger JSON text, as they were given. What is no pair is not kept, so that memory is bounded by
-/// the length of the text.
+/// Pairs in a field of a larger JSON text, as they were given. Items that are not pairs are not kept, so that memory is
+/// bounded by the length of the text.
 #[derive(Debug)]
 pub struct GivenPairs(Option<PairList>);
 

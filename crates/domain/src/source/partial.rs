@@ -1,16 +1,16 @@
-//! What a trained source lacks of what was sent.
+//! What is missing in a trained source.
 
 use serde::{Deserialize, Serialize};
 
 use crate::content::{Extracted, WarningReason, Warnings};
 use crate::limits;
 
-/// That a source was not read whole, and why. The documents say it in detail.
+/// A source was not read completely, with the reasons. The documents have the details.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartialReading {
     /// How many of its documents have warnings that something is missing.
     pub documents: u64,
-    /// Of a source that is one document, the pages that were not read whole, in order: the first
+    /// For a source that is one document, the pages that were not read completely, in order: the first
     /// [`PARTIAL_PAGES`](limits::PARTIAL_PAGES).
     pub pages: Vec<u32>,
     /// Why, each reason once: the first [`PARTIAL_REASONS`](limits::PARTIAL_REASONS).
@@ -18,7 +18,7 @@ pub struct PartialReading {
 }
 
 impl PartialReading {
-    /// What a source lacks of which this was extracted.
+    /// Summarises the warnings of an extracted source.
     pub fn of(extracted: &Extracted) -> Option<Self> {
         let warnings = || extracted.documents.iter().map(|cut| &cut.document.warnings);
         if extracted.documents.len() == 1 {
@@ -34,7 +34,7 @@ impl PartialReading {
         Some(Self { pages, ..Self::of_many(1, [warnings])? })
     }
 
-    /// What a source lacks of which so many documents have warnings, by the warnings of the first of them.
+    /// Summarises the warnings of a source: how many documents have any, and the reasons from the first ones.
     pub fn of_many<'a>(
         documents: u64,
         first: impl IntoIterator<Item = &'a Warnings>,

@@ -1,11 +1,11 @@
-//! Files that no source can be made from, and what to do about them.
+//! Files of unsupported types, and what to do about them.
 
-/// How far into a file the names of its parts are looked for.
+/// How far into a file the names of its parts are searched for.
 const PARTS_BYTES: usize = 64 * 1_024;
 
-/// What a file is, by the bytes that it begins with, and what its owner can do. `None` if they do not tell.
+/// What a file is, by its first bytes, and what its owner can do. `None` if it is not recognised.
 ///
-/// It is asked about files of no [`UploadType`](super::UploadType) only: some of those begin alike.
+/// It is called only for files without an [`UploadType`](super::UploadType), some of which have the same first bytes.
 pub fn unread_type(bytes: &[u8]) -> Option<&'static str> {
     if bytes.starts_with(COMPOUND_FILE) {
         return Some(of_compound_file(bytes));
@@ -70,9 +70,9 @@ fn of_compound_file(bytes: &[u8]) -> &'static str {
         bytes.windows(name.len()).any(|window| window == name)
     };
     if has("WordDocument") {
-        "it is a Word document of before 2007 (DOC): save it as DOCX or PDF, and upload that"
+        "it is an old Word document (DOC): save it as DOCX or PDF, and upload that"
     } else if has("PowerPoint Document") {
-        "it is a presentation of before 2007 (PPT): save it as PPTX or PDF, and upload that"
+        "it is an old presentation (PPT): save it as PPTX or PDF, and upload that"
     } else if has("__substg1.0_") {
         "it is a message of Outlook (MSG): save it as EML or PDF, and upload that"
     } else {
@@ -121,8 +121,8 @@ mod tests {
             (b"%!PS-Adobe-3.0".to_vec(), "PDF"),
             (b"\x7fELF\x02".to_vec(), "program"),
         ] {
-            let told = unread_type(&bytes);
-            assert!(told.is_some_and(|told| told.contains(part)), "{part}: {told:?}");
+            let hint = unread_type(&bytes);
+            assert!(hint.is_some_and(|hint| hint.contains(part)), "{part}: {hint:?}");
         }
         for bytes in [&b""[..], b"\0\x01\x02", b"words"] {
             assert_eq!(unread_type(bytes), None);

@@ -121,8 +121,8 @@ impl Delivery {
     }
 }
 
-/// How many attempts may begin at an endpoint: at most `wanted`, as long as no more than `most` are
-/// under way, `in_flight` being so by now.
+/// How many attempts may begin at an endpoint: at most `wanted`, as long as no more than `most` are in progress, of
+/// which there are `in_flight` now.
 pub const fn may_begin(wanted: u32, most: u32, in_flight: u32) -> u32 {
     let room = most.saturating_sub(in_flight);
     if wanted < room { wanted } else { room }
@@ -137,8 +137,7 @@ pub struct DeliveryLease {
     pub endpoint_id: Id<kind::WebhookEndpoint>,
     /// Names this claim: 10 random characters.
     pub token: String,
-    /// The address it is sent to. The outcome says nothing about an endpoint whose address has changed
-    /// since.
+    /// The address it is sent to. The outcome does not affect an endpoint whose address has changed since.
     pub url: EndpointUrl,
 }
 
@@ -172,7 +171,7 @@ impl ClaimedDelivery {
     }
 }
 
-/// How an endpoint responded to an attempt.
+/// The response of an endpoint to an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reception {
     /// The status of its answer.
@@ -192,12 +191,12 @@ impl Reception {
         Self { status: None, error: Some(error.into()), retry_after: None }
     }
 
-    /// An answer: success is a status of 2xx, and redirects are not followed.
+    /// A response: success is a status of 2xx, and redirects are not followed.
     pub fn answered(status: u16, retry_after: Option<Duration>) -> Self {
         let error = match status {
             200..300 => None,
             300..400 => Some(format!("answered {status}; redirects are not followed")),
-            GONE => Some("answered 410: the endpoint is no more".to_owned()),
+            GONE => Some("answered 410: the endpoint no longer exists".to_owned()),
             _ => Some(format!("answered {status}")),
         };
         Self { status: Some(status), error, retry_after }
@@ -233,7 +232,7 @@ pub enum AttemptOutcome {
     Retry(Timestamp),
     /// It will not be attempted again.
     GivenUp,
-    /// It will not be attempted again, and the endpoint says that it no longer exists.
+    /// It will not be attempted again, because the endpoint reports that it no longer exists.
     Gone,
 }
 
@@ -256,7 +255,7 @@ pub struct DueEndpoint {
     pub id: Id<kind::WebhookEndpoint>,
     /// When its oldest pending delivery became due.
     pub since: Timestamp,
-    /// Attempts that are under way, of all servers.
+    /// The number of attempts in progress, on all servers.
     pub in_flight: u32,
     /// Its health.
     pub health: EndpointHealth,

@@ -13,12 +13,11 @@ pub struct EndpointHealth {
     pub failures: u64,
     /// The time of the first of them.
     pub failing_since: Option<Timestamp>,
-    /// When it accepted something quickly for the first time since it last failed or was slow; `None` if
-    /// it never did.
+    /// When it first accepted a delivery quickly since it last failed or was slow; `None` if never.
     pub succeeded_at: Option<Timestamp>,
 }
 
-/// Failures in a row from which an endpoint is doubtful.
+/// The number of consecutive failures from which an endpoint is doubtful.
 const DOUBTFUL_FAILURES: u64 = 3;
 /// How long a response may take without making the endpoint doubtful.
 const QUICK: Duration = Duration::from_secs(2);
@@ -130,7 +129,7 @@ mod tests {
         health.succeeded(Duration::from_secs(1), end);
         assert!(!health.is_doubtful());
         assert_eq!(health.failed(end), None);
-        assert!(!health.is_doubtful(), "one failure is none");
+        assert!(!health.is_doubtful(), "one failure does not count");
         health.failed(end);
         health.failed(end);
         assert!(health.is_doubtful());

@@ -16,14 +16,14 @@ pub const SCHEDULE: [Duration; 9] = [
     Duration::from_secs(20 * 60 * 60),
     Duration::from_secs(24 * 60 * 60),
 ];
-/// The part of a pause by which it varies in either direction, so that deliveries that failed together
-/// are not repeated together.
+/// The part of a pause by which it varies in either direction, so that deliveries that failed at the same time are not
+/// retried at the same time.
 const JITTER: f64 = 0.2;
 /// The longest pause that an endpoint can ask for.
 const LONGEST_ASKED: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The pause after a failed attempt, `tries` attempts having been made before it; `None` if it was the
-/// last one. The pause that the endpoint asked for is a lower bound.
+/// The pause after a failed attempt, which followed `tries` earlier attempts; `None` if it was the last one. The pause
+/// that the endpoint asked for is a lower bound.
 pub(super) fn pause(
     schedule: &[Duration],
     tries: u32,

@@ -10,12 +10,12 @@ use crate::error::Error;
 use crate::limits;
 use crate::timestamp::Timestamp;
 
-/// Marks a secret of the Standard Webhooks specification.
+/// The prefix of a secret in the Standard Webhooks specification.
 const PREFIX: &str = "whsec_";
-/// Random bytes of a secret that is made here.
+/// The number of random bytes of a generated secret.
 const BYTES: usize = 24;
 
-/// A secret as its owner is shown it: `whsec_` and base64 of the key of the signatures
+/// A secret as it is shown to its owner: `whsec_` and base64 of the key of the signatures
 /// (<https://www.standardwebhooks.com>). Its `Debug` shows nothing.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookSecret(String);
@@ -40,7 +40,7 @@ impl WebhookSecret {
 
     /// The key of the signatures.
     pub fn key(&self) -> Vec<u8> {
-        // Only texts of this form are ever put in.
+        // It only ever contains texts in this form.
         let text = self.0.strip_prefix(PREFIX).unwrap_or_default();
         STANDARD.decode(text).unwrap_or_default()
     }

@@ -71,7 +71,7 @@ pub(super) const SPECIAL_V6: [(Ipv6Net, &str); 18] = [
     (v6([0x3ffe, 0, 0, 0, 0, 0, 0, 0], 16), "6bone, RFC 3701"),
 ];
 
-/// IPv6 whose packets end at the IPv4 address that it carries: NAT64 and 6to4.
+/// IPv6 whose packets are delivered to the IPv4 address that it embeds: NAT64 and 6to4.
 pub(super) const TRANSLATED: [Ipv6Net; 2] =
     [v6([0x64, 0xff9b, 0, 0, 0, 0, 0, 0], 96), v6([0x2002, 0, 0, 0, 0, 0, 0, 0], 16)];
 

@@ -5,14 +5,14 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Public,
-    /// It has a meaning on this machine or its network only.
+    /// It has a meaning only on this machine or its network.
     Local,
-    /// The service that hands out a cloud's secrets.
+    /// A cloud's metadata service.
     Metadata,
 }
 
-/// Last labels of names that are not in public DNS: special use (RFC 6761, 6762, 7686, 8375),
-/// reserved by ICANN for private use (`internal`), and what routers and offices use without registration.
+/// Last labels of names that are not in public DNS: special use (RFC 6761, 6762, 7686, 8375), reserved by ICANN for
+/// private use (`internal`), and unregistered ones that routers and offices use.
 const LOCAL: [&str; 14] = [
     "localhost",
     "localdomain",
@@ -39,8 +39,8 @@ const METADATA: [&str; 5] = [
     "metadata.azure.internal",
 ];
 
-/// Judges a domain as the URL parser returns it: lower case, punycode. A name without a dot is local:
-/// it would be completed by this machine's search list.
+/// Classifies a domain as the URL parser returns it: lower case, punycode. A name without a dot is local, because this
+/// machine's search list would complete it.
 pub(super) fn kind_of(domain: &str) -> Kind {
     let name = domain.trim_end_matches('.');
     let is_or_ends_in = |suffix: &&str| {

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 
 use crate::address::faces_of;
 
-/// Listening addresses; a wildcard stands for every address of this machine.
+/// Listening addresses; a wildcard means every address of this machine.
 #[derive(Debug)]
 pub(super) struct OwnAddresses(Vec<SocketAddr>);
 
@@ -38,7 +38,7 @@ impl OwnAddresses {
     }
 }
 
-/// Whether `address` belongs to this machine: only such addresses can be bound to. This is tried each time, since
+/// Whether `address` belongs to this machine: only such addresses can be bound to. The test runs each time, because
 /// interfaces come and go. If it cannot be determined, the address counts as this machine's.
 fn is_of_this_machine(address: IpAddr) -> bool {
     match UdpSocket::bind((address, 0)) {

@@ -1,8 +1,7 @@
-//! Ports that belong to other services than the web.
+//! Ports that belong to services other than the web.
 
-/// Whether `port` is one of the Fetch standard's bad ports (https://fetch.spec.whatwg.org,
-/// "port blocking"), or of a data store that interprets HTTP as commands or answers without
-/// authentication.
+/// Whether `port` is one of the Fetch standard's bad ports (https://fetch.spec.whatwg.org, "port blocking"), or of a
+/// data store that interprets HTTP as commands or responds without authentication.
 pub(super) fn is_bad(port: u16) -> bool {
     BAD.binary_search(&port).is_ok()
 }

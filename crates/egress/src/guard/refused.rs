@@ -1,10 +1,10 @@
-//! A refusal: one message for the person who chose the address, and the reason for the log.
+//! Refusals: one message for the person who chose the address, and the reason for the log.
 
 use std::net::IpAddr;
 
 use thiserror::Error;
 
-/// An address that may not be asked.
+/// An address that may not be requested.
 ///
 /// Its message is the same for every reason, and for a name that does not exist, so that the person who
 /// chose the address learns nothing about this network. [`Refused::reason`] is for logs.
@@ -31,7 +31,7 @@ impl From<Reason> for Refused {
     }
 }
 
-/// Why an address may not be asked.
+/// Why an address may not be requested.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Reason {
     /// A scheme other than `http` and `https`.
@@ -44,25 +44,25 @@ pub enum Reason {
     #[error("the URL has no host")]
     NoHost,
     /// A port that does not belong to the web.
-    #[error("port {0} is not a port of the web")]
+    #[error("port {0} is not a web port")]
     Port(u16),
     /// A name that means something on this machine or its network.
     #[error("the name is local")]
     LocalName,
-    /// A name of the service that hands out a cloud's secrets.
+    /// A name of a cloud's metadata service.
     #[error("the name belongs to a metadata service")]
     MetadataName,
     /// An address that is not on the public internet and that the operator did not allow.
     #[error("`{0}` has a special purpose: {1}")]
     Special(IpAddr, &'static str),
     /// An address that no setting allows.
-    #[error("`{0}` is never requested: {1}")]
+    #[error("`{0}` may not be requested: {1}")]
     Never(IpAddr, &'static str),
     /// A public address under a local name, at a port that does not belong to the web, or for a request that is
     /// restricted to what the operator allows.
     #[error("`{0}` is not among the allowed ranges")]
     NotAllowed(IpAddr),
-    /// The request is restricted to what the operator allows, which is nothing.
+    /// The request is restricted to what the operator allows, but nothing is allowed.
     #[error("no range is allowed")]
     NothingAllowed,
     /// The address that the server itself listens on.

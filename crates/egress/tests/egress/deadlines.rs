@@ -87,7 +87,7 @@ async fn silence_within_the_body_ends_at_the_read_timeout() {
     }
 }
 
-/// Sends one byte every few milliseconds, for ever.
+/// Sends one byte every few milliseconds, forever.
 async fn trickle(mut stream: TcpStream, bytes: &'static [u8]) {
     for byte in bytes.iter().chain(std::iter::repeat(&b'x')) {
         if stream.write_all(&[*byte]).await.is_err() {

@@ -26,7 +26,7 @@ async fn every_kind_of_redirect_is_followed_to_its_end() {
     });
     let site = site.await;
     let answer = open().get_following(Request::get(site.url("/a")), 5, |_| true).await;
-    // The fifth leads to a URL whose port is none.
+    // The fifth leads to a URL with an invalid port.
     assert!(matches!(answer.unwrap_err(), EgressError::BadRedirect));
     assert_eq!(site.heads().len(), 5);
 

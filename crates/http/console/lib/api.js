@@ -2,7 +2,7 @@
 
 /**
  * @typedef {object} Options
- * @property {Record<string, unknown>} [query] Parameters; those that are empty are left out.
+ * @property {Record<string, unknown>} [query] Parameters; empty ones are omitted.
  * @property {unknown} [body] Sent as JSON, or as it is if it is form data.
  * @property {string} [key] The idempotency key, of a change.
  * @property {AbortSignal} [signal]

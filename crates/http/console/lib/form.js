@@ -1,4 +1,4 @@
-/** A form's values and errors. What was written stays until the server has it, also if the person goes elsewhere meanwhile. */
+/** A form's values and errors. What was written stays until the server has it, even if the person leaves the view in between. */
 
 import { ApiError, newKey } from './api.js';
 import { toApiError } from './load.js';

@@ -9,7 +9,7 @@ export function here() {
 }
 
 /**
- * The address of a view. Segments are escaped; empty parameters are left out.
+ * The address of a view. Segments are escaped; empty parameters are omitted.
  * @param {string[]} segments
  * @param {Record<string, string | number | null | undefined>} [query]
  */

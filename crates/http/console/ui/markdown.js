@@ -10,7 +10,7 @@
 
 /** Nesting beyond this is text. */
 const DEEPEST = 6;
-/* What stands between two marks has a bound, so that the time grows with the length of the text only. */
+/* The text between two marks is limited, so that the time is linear in the length of the text. */
 const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])( +|$)/;
 const INLINE = /(`+)([^]{0,1000}?[^`])\1(?!`)|\[((?:[^[\]\\]|\\.)*)\]\(\s*<?([^\s<>()]*(?:\([^\s<>()]*\))?[^\s<>()]*)>?\s*\)|(\*\*|__)(?=\S)([^]{0,1000}?\S)\5|(\*|_)(?=\S)([^]{0,1000}?\S)\7|(https?:\/\/[^\s<>"'`]+[^\s<>"'`.,;:!?)\]])|\\([!-/:-@[-`{-~])|((?<! ) {2,}|\\)\n/;
 

@@ -1,4 +1,4 @@
-/** Bars by day, beside the same numbers as a table. */
+/** Bars by day, next to the same numbers as a table. */
 
 import { html, nothing, svg } from '../vendor/lit-html/lit-html.js';
 import { compact, dayOf, number } from '../lib/format.js';

@@ -47,7 +47,7 @@ export function answering(form) {
       ${field(form, { name: 'temperature', label: 'Temperature', type: 'number', min: 0, max: LIMITS.temperature, step: 0.1, limit: `0 to ${LIMITS.temperature}`, hint: 'Lower is more deterministic.' })}
       ${field(form, { name: 'max_tokens', label: 'Longest reply', type: 'number', min: 1, max: LIMITS.max_tokens, limit: `1 to ${LIMITS.max_tokens} tokens` })}
     </div>
-    ${field(form, { name: 'retention_days', label: 'Keep conversations for', type: 'number', min: 1, max: LIMITS.retention_days, limit: `1 to ${LIMITS.retention_days} days`, placeholder: 'for ever', hint: 'Days after the last message until a conversation is removed. Empty: it is kept.' })}
+    ${field(form, { name: 'retention_days', label: 'Keep conversations for', type: 'number', min: 1, max: LIMITS.retention_days, limit: `1 to ${LIMITS.retention_days} days`, placeholder: 'forever', hint: 'Days after the last message until a conversation is removed. Empty: it is kept.' })}
     ${check(form, { name: 'receipts', label: 'Keep a receipt with every reply', hint: 'What was found, what was sent to the model and how long it took.' })}
     ${check(form, { name: 'source_list', label: 'Chat completions end with a list of their sources', hint: 'For clients of OpenAI’s API that show no other citations.' })}
     ${check(form, { name: 'public_sources', label: 'Anybody may read the texts of the sources', hint: publicUrl

@@ -70,7 +70,7 @@ export function conversationView(context) {
 /** Who asked through a widget, whether a person is wanted, and how to reach the visitor. @param {any} conversation @param {string} agent */
 function visitorView({ visitor, lead, handoff_requested_at: wanted }, agent) {
   const fact = (/** @type {string} */ name, /** @type {unknown} */ content) => (content ? html`<div><dt>${name}</dt><dd><bdi>${content}</bdi></dd></div>` : nothing);
-  return html`<section class="card stack" aria-label="Visitor">${wanted || lead ? html`<p class="row">${wanted ? html`<span class="row tight">${badge('handoff', 'asked for a person')}<span class="quiet small">${when(wanted)}</span></span>` : nothing}${lead ? badge('lead', 'left an address') : nothing}</p>` : nothing}
+  return html`<section class="card stack" aria-label="Visitor">${wanted || lead ? html`<p class="row">${wanted ? html`<span class="row tight">${badge('handoff', 'asked for a person')}<span class="quiet small">${when(wanted)}</span></span>` : nothing}${lead ? badge('lead', 'left contact details') : nothing}</p>` : nothing}
     <dl class="facts"><div><dt>Visitor</dt><dd><bdi>${visitor.name || visitor.subject || 'anonymous'}</bdi> <a class="small nowrap" href=${to(['agents', agent, 'conversations'], { visitor: visitor.id })}>all conversations</a></dd></div>
       ${fact('Identity', visitor.name && visitor.subject)}${fact('Signed-in email', visitor.email)}
       ${lead ? html`${fact('Name', lead.name)}${fact('Email', lead.email)}${fact('Phone', lead.phone)}` : nothing}</dl>

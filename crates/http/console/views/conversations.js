@@ -51,7 +51,7 @@ class Latest {
       this.read.set(id, (await session.api.get(`v1/conversations/${id}/messages`, { page_size: 2 }, this.owner.signal)).data);
       this.owner.update();
     } catch {
-      // It was deleted meanwhile, or the view was left: the list shows its id.
+      // It has been deleted, or the view was left: the list shows its id.
     }
     this.running -= 1;
     this.next();
@@ -114,7 +114,7 @@ function entry(each, agent, messages) {
   return html`<li><div class="row apart"><a class="lines" href=${address}>${each.match ? each.match.text : question ? head(question, 200) : html`<span class="mono">${each.id}</span>`}</a><span class="small quiet nowrap">${when(each.updated_at)}</span></div>
     ${reply ? html`<p class="quiet clip">${head(reply, 300)}</p>` : nothing}
     <p class="row tight small"><span class="quiet">${count(each.message_count, 'message')}</span><span class="quiet">· ${CHANNELS[each.channel] || each.channel}</span>
-    ${each.handoff_requested_at ? badge('handoff', 'asked for a person') : nothing}${each.lead ? badge('lead', 'left an address') : nothing}
+    ${each.handoff_requested_at ? badge('handoff', 'asked for a person') : nothing}${each.lead ? badge('lead', 'left contact details') : nothing}
     ${each.unanswered_count ? badge('unanswered', `${number(each.unanswered_count)} not answered`) : nothing}${each.ratings.up ? html`<span class="badge success">${icon('thumbs-up', 12)}${each.ratings.up}</span>` : nothing}${each.ratings.down ? html`<span class="badge danger">${icon('thumbs-down', 12)}${each.ratings.down}</span>` : nothing}
     ${pairs.slice(0, 6).map(([name, value]) => html`<span class="badge"><span class="quiet">${name}</span> ${value}</span>`)}</p></li>`;
 }

@@ -18,7 +18,7 @@ export function documentView(context) {
   let shown = 'passages';
   let hasScrolled = false;
   const reply = new Loaded(context, (signal) => replyOf(context.query.get('reply'), signal));
-  // A passage far behind is read beside the beginning of the list.
+  // A passage far down the list is read separately from its beginning.
   const around = position === null ? null : new Loaded(context, (signal) => passagesUntil(source, id, position, signal));
   const scroll = () => {
     if (hasScrolled || position === null) return;

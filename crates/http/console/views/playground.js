@@ -1,4 +1,4 @@
-/** Asks an agent, and two beside each other. */
+/** Asks an agent, or two side by side. */
 
 import { html, nothing } from '../vendor/lit-html/lit-html.js';
 import { repeat } from '../vendor/lit-html/directives/repeat.js';

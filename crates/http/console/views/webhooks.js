@@ -11,7 +11,7 @@ import { check, field } from '../ui/field.js';
 import { dialogForm, open, redraw, toast } from '../ui/layers.js';
 import { badge, button, copyable, empty, heading, icon, more, notice, waiting, when } from '../ui/parts.js';
 
-const EVENTS = /** @type {Record<string, string>} */ ({ 'source.trained': 'A source was trained', 'source.failed': 'A source failed', 'checks.failed': 'Checks failed', 'conversation.handoff_requested': 'A visitor asked for a person', 'message.rated': 'A reply was rated', 'lead.captured': 'A visitor left an address' });
+const EVENTS = /** @type {Record<string, string>} */ ({ 'source.trained': 'A source was trained', 'source.failed': 'A source failed', 'checks.failed': 'Checks failed', 'conversation.handoff_requested': 'A visitor asked for a person', 'message.rated': 'A reply was rated', 'lead.captured': 'A visitor left contact details' });
 
 /** @param {import('../app.js').Context} context @returns {import('../app.js').View} */
 export function webhooksView(context) {

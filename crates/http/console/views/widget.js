@@ -39,7 +39,7 @@ function bodyOf({ accent, scheme, position, ...values }) {
   return { ...values, origins: lines(values.origins), starters: lines(values.starters), title: values.title || null, greeting: values.greeting || null, texts, appearance: { accent, scheme, position }, limits };
 }
 
-/** The fields that were changed, so that those that somebody else has changed meanwhile stay as they are. @param {Form} form */
+/** The fields that were changed, so that concurrent changes to other fields by somebody else are kept. @param {Form} form */
 function changesOf({ values, initial }) {
   const before = bodyOf({ ...initial });
   return Object.fromEntries(Object.entries(bodyOf({ ...values })).filter(([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name])));

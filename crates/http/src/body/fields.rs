@@ -10,7 +10,7 @@ use serde::forward_to_deserialize_any;
 
 use super::value::{Item, MEMBERS, Value};
 
-/// What a field must satisfy: lower case, without a final period.
+/// The requirement for a field, in lower case and without a final period.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct Fault(String);
@@ -160,7 +160,7 @@ impl<'de> Deserializer<'de> for Value {
         }
     }
 
-    /// An object. An array with the values in the order of the struct's fields is none.
+    /// An object. An array with the values in the order of the struct's fields is not accepted.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,

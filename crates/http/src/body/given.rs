@@ -1,4 +1,4 @@
-//! The fields of a change, which tell apart a field that is absent from one that is null.
+//! The fields of a change, which distinguish an absent field from one that is null.
 
 use serde::{Deserialize, Deserializer, de};
 

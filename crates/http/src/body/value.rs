@@ -26,7 +26,7 @@ pub(super) enum Value {
 /// The content of an array or an object; `None` if it has more than [`MEMBERS`] members.
 pub(super) type Members<T> = Option<Vec<T>>;
 
-/// A value within an array or object. Of an array or object in there, nothing is kept.
+/// A value within an array or object. Nothing is kept of nested arrays and objects.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Item(pub(super) Value);
 

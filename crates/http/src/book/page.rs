@@ -63,8 +63,8 @@ pub(super) fn html(contents: &[Entry], position: usize, widget: Option<WidgetTok
     )
 }
 
-/// The events as this server shows them: links lead to its pages, wide things scroll for themselves, and examples
-/// say their language.
+/// The events as this server shows them: links lead to its pages, wide elements scroll separately, and examples name
+/// their language.
 fn rewritten(events: Vec<Event<'static>>, source: &Source) -> Vec<Event<'static>> {
     let mut out = Vec::with_capacity(events.len());
     // Whether the links that are open lead somewhere.
@@ -78,7 +78,7 @@ fn rewritten(events: Vec<Event<'static>>, source: &Source) -> Vec<Event<'static>
             _ => None,
         };
         let is_example = language.as_ref().is_some_and(|info| info.contains(" name="));
-        // Examples of one task in several languages stand one after the other.
+        // Examples of one task in several languages follow each other.
         if is_group_open && !is_code && !is_example {
             out.push(markup("</div>\n"));
             is_group_open = false;
@@ -114,7 +114,7 @@ fn rewritten(events: Vec<Event<'static>>, source: &Source) -> Vec<Event<'static>
                 is_head = false;
                 out.push(Event::End(TagEnd::TableHead));
             }
-            // A column without a name is named for those who hear the table.
+            // A column without a name gets one for screen readers.
             Event::End(TagEnd::TableCell)
                 if is_head && matches!(out.last(), Some(Event::Start(Tag::TableCell))) =>
             {
@@ -130,7 +130,7 @@ fn rewritten(events: Vec<Event<'static>>, source: &Source) -> Vec<Event<'static>
                 }
             }
             Event::End(TagEnd::Link) if links.pop() == Some(false) => {}
-            // The book has no pictures; what stands for one is its text.
+            // The book has no pictures; an image becomes its text.
             Event::Start(Tag::Image { .. }) | Event::End(TagEnd::Image) => {}
             event => out.push(event),
         }

@@ -35,7 +35,7 @@ pub(super) fn events(markdown: &'static str) -> Vec<Event<'static>> {
     events
 }
 
-/// The event without markup: comments are left out, `<br>` is a line break, and the rest is text.
+/// The event without markup: comments are omitted, `<br>` is a line break, and the rest is text.
 fn allowed(event: Event<'static>) -> Option<Event<'static>> {
     match event {
         Event::Html(html) if html.starts_with("<!--") || html.trim_end().ends_with("-->") => None,

@@ -1,4 +1,4 @@
-//! Work that continues after its caller has gone.
+//! Work that continues after its caller has disconnected.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;

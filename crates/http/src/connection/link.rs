@@ -7,8 +7,8 @@ use std::task::{Context, Waker};
 
 use super::places::Slot;
 
-/// Most bytes that are read ahead from a connection: the head of a request, and the part of a body that no
-/// handler has asked for yet.
+/// Most bytes that are read ahead from a connection: the head of a request, and the part of a body that no handler has
+/// requested yet.
 const AHEAD_BYTES: usize = 32 * 1_024;
 
 /// The state of a connection that its requests need.

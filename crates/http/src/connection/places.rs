@@ -18,9 +18,9 @@ const LEAST_PER_NETWORK: usize = 16;
 
 /// The places of a server.
 ///
-/// While half of the places are taken, no address (for IPv6: no /64) gets more than a fourth:
-/// beyond that, it gets a place only in exchange for one of its own idle connections. While seven
-/// eighths are taken, each new connection closes an idle one of the address that has the most.
+/// While half of the places are taken, no address (for IPv6: no /64) gets more than a quarter; beyond that, it gets a
+/// place only in exchange for one of its own idle connections. While seven eighths are taken, each new connection
+/// closes an idle one of the address that has the most.
 #[derive(Debug)]
 pub(crate) struct Places {
     most: usize,
@@ -36,7 +36,7 @@ struct Table {
     next: u64,
     slots: HashMap<u64, Arc<Slot>>,
     networks: HashMap<IpAddr, usize>,
-    /// Slots that have been told to close.
+    /// Slots whose connections have been asked to close.
     closing: usize,
 }
 

@@ -48,8 +48,8 @@ impl Refuse {
 
 /// If the written bytes end with a refusal of the framework: its start and its status.
 ///
-/// Nothing else looks like one: every answer of an endpoint has a request id, and none of our
-/// bodies can contain the line ends of HTTP after text that a caller chose.
+/// Nothing else looks like one: every response of an endpoint has a request id, and none of our bodies can contain HTTP
+/// line ends after text that a caller chose.
 pub(super) fn of_framework(bytes: &[u8]) -> Option<(usize, StatusCode)> {
     bytes.strip_suffix(b"\r\n\r\n")?;
     let end = bytes.get(bytes.len().saturating_sub(LONGEST)..)?;

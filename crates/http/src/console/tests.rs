@@ -14,7 +14,7 @@ use crate::compression::{Effort, gzip};
 const BUDGET_BYTES: usize = 100_000;
 /// Of each of our own files.
 const LINES: usize = 500;
-/// Ways to make code or markup of a text, which the policy of the page refuses as well.
+/// Ways to turn text into code or markup, which the policy of the page also refuses.
 const FORBIDDEN: [&str; 9] = [
     "innerHTML",
     "outerHTML",

@@ -28,7 +28,7 @@ pub(super) struct AgentView<'a> {
     /// A human-readable name.
     #[schema(max_length = 100)]
     name: &'a str,
-    /// The model that writes its replies.
+    /// The model that writes the replies.
     model: &'a str,
     /// Behaviour, tone and constraints.
     #[schema(max_length = 4000)]
@@ -42,19 +42,19 @@ pub(super) struct AgentView<'a> {
     /// Days after which a conversation without a new message is removed; null for never.
     #[schema(minimum = 1, maximum = 3650, required = true)]
     retention_days: Option<u32>,
-    /// How sure the search must be before a question is answered from the sources. `cautious` leaves more questions
+    /// How certain the search must be before a question is answered from the sources. `cautious` leaves more questions
     /// unanswered and gives fewer wrong answers; `eager` does the opposite.
     #[schema(value_type = String, pattern = "^(cautious|balanced|eager)$")]
     answer_floor: AnswerFloor,
-    /// Whether anybody who knows the address of a document may read its text, without a key. Ids of documents are no
-    /// secrets: this publishes all texts of the agent. It has an effect only if the server has a public address.
+    /// Whether anyone who knows the address of a document may read its text without a key. Ids of documents are not
+    /// secret: this publishes all texts of the agent. It has an effect only if the server has a public address.
     public_sources: bool,
-    /// Whether replies are stored with receipts, which say what they were made from.
+    /// Whether replies are stored with receipts, which show how they were produced.
     receipts: bool,
     /// Whether chat completions end with a list of their sources, for clients that drop other citations. The list is not
     /// stored.
     source_list: bool,
-    /// Which entry of a file of declared objects it is; null for none.
+    /// The entry of a declaration file that manages this object; null if none does.
     #[schema(value_type = Option<ManagedBody>, required = true)]
     managed: Option<ManagedView<'a>>,
     /// A `paused` agent accepts no new conversations.
@@ -99,8 +99,9 @@ fn kept(status: StatusCode, agent: &Agent) -> StoredResponse {
 fn answer_floor() -> Object {
     name_of_or_null(
         AnswerFloor::ALL.map(AnswerFloor::name),
-        "How sure the search must be before a question is answered from the sources. `cautious` leaves more questions \
-         unanswered and gives fewer wrong answers; `eager` does the opposite; null for the default, `balanced`.",
+        "How certain the search must be before a question is answered from the sources. `cautious` leaves more \
+         questions unanswered and gives fewer wrong answers; `eager` does the opposite; null for the default, \
+         `balanced`.",
     )
 }
 

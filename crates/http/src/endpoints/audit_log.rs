@@ -49,8 +49,7 @@ struct AuditRecordView<'a> {
     /// The id of the request; null on the command line.
     #[schema(value_type = Option<String>, required = true)]
     request_id: Option<Id<kind::Request>>,
-    /// How many times it happened; the same action within a few seconds is recorded once, with a
-    /// count.
+    /// How many times it happened; repetitions within a few seconds share one record.
     #[schema(minimum = 1)]
     count: u32,
     #[schema(value_type = String, format = DateTime)]

@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 #[schema(as = AgentChecks)]
 pub(super) struct AgentChecksView<'a> {
     checks: Vec<CheckView<'a>>,
-    /// The run that began last; null if there was none.
+    /// The latest run; null if there was none.
     #[schema(required)]
     last_run: Option<CheckRunView<'a>>,
 }
@@ -30,17 +30,17 @@ impl<'a> From<&'a AgentChecks> for AgentChecksView<'a> {
     }
 }
 
-/// A question, and what must be true of its reply.
+/// A question and the expectations that its reply must meet.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Check)]
 pub(super) struct CheckView<'a> {
     #[schema(max_length = 4000)]
     question: &'a str,
-    /// Texts that the reply must contain, without regard to case.
+    /// Texts that the reply must contain; case is ignored.
     contains: &'a [String],
     /// Ids of sources, or addresses of pages, each of which the reply must cite.
     sources: &'a [String],
-    /// Whether the reply must be based on a source (true), or must not (false); null if that is not checked.
+    /// Whether the reply must be based on a source (true) or must not be (false); null if this is not checked.
     #[schema(required)]
     answered: Option<bool>,
 }
@@ -56,14 +56,14 @@ impl<'a> From<&'a Check> for CheckView<'a> {
     }
 }
 
-/// One pass through the checks of an agent, as they were when it began.
+/// One run of the checks of an agent, as they were when it began.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = CheckRun)]
 pub(super) struct CheckRunView<'a> {
     #[schema(value_type = String, pattern = "^run_[0-9A-Za-z]{10}$")]
     id: Id<kind::CheckRun>,
-    /// Why it began: it was requested, a source was trained, or a guarded source was crawled. A run of the last kind was
-    /// asked of the content that the crawl found.
+    /// Why it started: it was requested, a source was trained, or a guarded source was crawled. A run of the last kind
+    /// used the content that the crawl found.
     #[schema(pattern = "^(request|trained|guard)$")]
     trigger: &'static str,
     #[schema(pattern = "^(pending|running|done|failed)$")]
@@ -72,17 +72,17 @@ pub(super) struct CheckRunView<'a> {
     passed: usize,
     /// How many checks failed so far.
     failed: usize,
-    /// The source whose training began the run; null for a requested one.
+    /// The source whose training started the run; null if it was requested.
     #[schema(value_type = Option<String>, required = true, pattern = "^src_[0-9A-Za-z]{10}$")]
     source_id: Option<Id<kind::Source>>,
-    /// Why it was given up; null unless it is `failed`.
+    /// Why it was abandoned; null unless it is `failed`.
     #[schema(required)]
     error_message: Option<&'a str>,
-    /// What the checks found that were asked so far, in their order.
+    /// The results of the checks that were asked so far, in order.
     results: Vec<CheckResultView<'a>>,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
-    /// When it ended; null before.
+    /// When it ended; null until then.
     #[schema(value_type = Option<String>, required = true, format = DateTime)]
     finished_at: Option<Timestamp>,
 }
@@ -104,7 +104,7 @@ impl<'a> From<&'a CheckRun> for CheckRunView<'a> {
     }
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = CheckResult)]
 pub(super) struct CheckResultView<'a> {

@@ -35,16 +35,16 @@ pub(super) struct ConversationView<'a> {
     /// The interface through which it began. More may be added.
     #[schema(examples("api", "openai", "mcp", "widget"))]
     channel: &'static str,
-    /// The widget through which it began; null if there is none, or none any more.
+    /// The widget through which it began; null if there was none or it has been deleted.
     #[schema(value_type = Option<String>, required = true, pattern = "^wgt_[0-9A-Za-z]{10}$")]
     widget_id: Option<Id<kind::Widget>>,
-    /// Who asks, if it began through a widget.
+    /// The visitor, if it began through a widget.
     #[schema(value_type = Option<VisitorView<'_>>, required = true)]
     visitor: Option<VisitorView<'a>>,
     /// When the visitor first asked for a person.
     #[schema(value_type = Option<String>, format = DateTime, required = true)]
     handoff_requested_at: Option<Timestamp>,
-    /// How the visitor can be reached, if they said so.
+    /// The contact details that the visitor left, if any.
     #[schema(value_type = Option<LeadView<'_>>, required = true)]
     lead: Option<LeadView<'a>>,
     /// The number of its messages.
@@ -57,7 +57,7 @@ pub(super) struct ConversationView<'a> {
     /// The time of the last message.
     #[schema(value_type = String, format = DateTime)]
     updated_at: Timestamp,
-    /// Where the first word of `text` was found; absent unless `text` was searched for.
+    /// Where the first word of `text` was found; absent unless the request has `text`.
     #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     found: Option<MatchView<'a>>,
@@ -146,7 +146,7 @@ impl<'a> From<&'a Visitor> for VisitorView<'a> {
     }
 }
 
-/// How a visitor can be reached.
+/// A visitor's contact details.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Lead)]
 struct LeadView<'a> {
@@ -183,7 +183,7 @@ struct MatchView<'a> {
     text: &'a str,
 }
 
-/// How many replies of a conversation are rated up and down.
+/// The number of replies of a conversation that are rated up and down.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = RatingCounts)]
 struct RatingCountsView {
@@ -197,7 +197,7 @@ struct RatingCountsView {
 pub(crate) struct RatingView<'a> {
     #[schema(pattern = "^(up|down)$")]
     value: &'static str,
-    /// The words of the user, if there are any.
+    /// A comment of the user, if there is one.
     #[schema(required, max_length = 1000)]
     comment: Option<&'a str>,
     /// When the rating was given or last changed.
@@ -224,7 +224,7 @@ fn number(incoming: &Incoming) -> Result<u64, Error> {
 /// The number of a message in the path of this request.
 pub(crate) fn message_number(request: &HttpRequest) -> Result<u64, Error> {
     let text = request.match_info().get("n").unwrap_or_default();
-    // Each message has one address: `02` is none.
+    // Each message has one address: `02` is not a valid number.
     let is_plain = !text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = text.parse().ok().filter(|_| is_plain);
     number.ok_or_else(|| Error::not_found("message", text))
@@ -248,7 +248,7 @@ pub(super) struct MessageView<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     answered: Option<bool>,
-    /// What the user thinks of the message; null if it is not rated, absent from user messages.
+    /// The user's rating of the message; null if it is not rated, absent from user messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<RatingView<'_>>, required = false)]
     rating: Option<Option<RatingView<'a>>>,
@@ -279,8 +279,8 @@ pub(crate) struct CitationView<'a> {
     #[schema(value_type = String, pattern = "^src_[0-9A-Za-z]{10}$")]
     id: Id<kind::Source>,
     title: &'a str,
-    /// The address of the first of the passages: of its page, or its public text on this server. Null if there is
-    /// none.
+    /// The address of the first of the passages: that of its page, or of its public text on this server. Null if there
+    /// is none.
     #[schema(required)]
     url: Option<&'a str>,
     /// The document of the first of the passages; null if an earlier version of the server stored the reply.
@@ -306,7 +306,7 @@ pub(crate) struct CitedPassageView<'a> {
     /// The page that it is on, from 1, if the format has pages.
     #[schema(required)]
     page: Option<u32>,
-    /// The headings that it stands under, outermost first, joined by ` › `.
+    /// The headings above it, outermost first, joined by ` › `.
     #[schema(required)]
     heading: Option<&'a str>,
     /// The beginning of its text.

@@ -40,14 +40,14 @@ pub(super) struct KeyView<'a> {
     /// When it expires; null for never.
     #[schema(value_type = Option<String>, format = DateTime, required = true)]
     expires_at: Option<Timestamp>,
-    /// When the key was last used, accurate to some seconds; null if it was never used.
+    /// When the key was last used, accurate to a few seconds; null if it was never used.
     #[schema(value_type = Option<String>, format = DateTime, required = true)]
     last_used_at: Option<Timestamp>,
     #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
     /// The first and last characters of its secret.
     hint: &'a str,
-    /// Which entry of a file of declared objects it is; null for none.
+    /// The entry of a declaration file that manages this object; null if none does.
     #[schema(value_type = Option<ManagedBody>, required = true)]
     managed: Option<ManagedView<'a>>,
 }
@@ -68,7 +68,7 @@ impl<'a> From<&'a ApiKey> for KeyView<'a> {
     }
 }
 
-/// What the stored answer to a change of a key contains.
+/// The contents of the stored response to a change of a key.
 fn subject(key: &ApiKey) -> Subject {
     Subject::of_account(key.id).naming(key.agent_ids.clone())
 }

@@ -20,7 +20,7 @@ pub(crate) fn endpoint() -> Endpoint {
         .gives::<MeView<'_>>(200)
 }
 
-/// The account and the API key of the request, with what they can use.
+/// The account and the API key of the request, with quotas and capabilities.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Me)]
 struct MeView<'a> {
@@ -40,7 +40,7 @@ struct AccountView<'a> {
     name: &'a str,
 }
 
-/// How much the account may use and keep.
+/// The quotas of the account.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Quotas)]
 struct QuotasView {
@@ -77,8 +77,8 @@ struct CapabilitiesView {
     models: Vec<String>,
     /// Whether any model is served by an upstream. If not, the embedded answerer replies for all of them.
     has_upstream: bool,
-    /// The address at which everybody reaches this server, under which the texts of agents with `public_sources` are
-    /// public; null if it has none.
+    /// The server's public address, under which the texts of agents with `public_sources` are published; null if it has
+    /// none.
     #[schema(required)]
     public_url: Option<String>,
 }

@@ -1,6 +1,6 @@
 //! The interface of OpenAI's API: its clients talk to agents as to models.
 //!
-//! What their requests and answers share is here; [`chat`] and [`responses`] are the two notations.
+//! The common parts of their requests and responses are here; [`chat`] and [`responses`] are the two formats.
 
 mod annotations;
 pub(super) mod chat;

@@ -17,8 +17,8 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::open(Tag::Public, Method::GET, "/s/{document_id}", handle)
         .named("publicText", "Show a document as a web page")
         .details(
-            "The text of a document of an agent with `public_sources`, up to 1 MiB. Replies cite documents without a \
-             URL by this address. It exists only if the server has a public address.",
+            "The text of a document of an agent with `public_sources`, up to 1 MiB. Replies cite documents that have \
+             no URL of their own by this address. It exists only if the server has a public address.",
         )
         .gives_text(&["text/html"])
         .refuses(404, "There is no such document, or it is not public.")
@@ -29,7 +29,7 @@ pub(crate) fn endpoint() -> Endpoint {
 /// The style of the page. It is in the page, so that the page needs no other request.
 const STYLE: &str = "body{margin:2rem auto;max-width:45rem;padding:0 1rem;font:1rem/1.5 system-ui,sans-serif}\
                      pre{white-space:pre-wrap;overflow-wrap:anywhere;font:inherit}";
-/// Nothing but this style, which is named by its hash.
+/// Allows only this style, by its hash.
 const POLICY: &str = "default-src 'none'; style-src 'sha256-/G6ypoYuk0OfgcuPeZbvM6DD1oHfASphwUvrEyHcuLU='; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 const ROBOTS: HeaderName = HeaderName::from_static("x-robots-tag");

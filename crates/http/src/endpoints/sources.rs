@@ -59,17 +59,16 @@ pub(super) struct SourceView<'a> {
     /// Why processing failed; null in every other state.
     #[schema(required)]
     error_message: Option<&'a str>,
-    /// How far the crawl is, while a website is processed; otherwise null.
+    /// The progress of the crawl while a website is processed; otherwise null.
     #[schema(required)]
     progress: Option<ProgressView>,
-    /// What is missing in the trained content; null if everything was read. The warnings of the documents have the
-    /// details.
+    /// What is missing in the trained content; null if everything was read. The documents' `warnings` have the details.
     #[schema(required)]
     partially_read: Option<PartialView<'a>>,
     /// Whether a crawl replaces the content only if every check of the agent that passes now would still pass; always false
     /// for a source that is not a website.
     guarded: bool,
-    /// Which entry of a file of declared objects it is; null for none.
+    /// The entry of a declaration file that manages this object; null if none does.
     #[schema(value_type = Option<ManagedBody>, required = true)]
     managed: Option<ManagedView<'a>>,
     #[schema(value_type = String, format = DateTime)]
@@ -85,7 +84,7 @@ struct PartialView<'a> {
     /// For a file, the pages that were not read completely, from 1, in order; at most the first 100. Empty for other
     /// sources.
     pages: &'a [u32],
-    /// The reasons, in a sentence for people.
+    /// The reasons, as a sentence.
     reason: String,
 }
 
@@ -96,7 +95,7 @@ impl<'a> From<&'a PartialReading> for PartialView<'a> {
     }
 }
 
-/// How far a crawl is.
+/// The progress of a crawl.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Progress)]
 struct ProgressView {

@@ -49,7 +49,7 @@ pub(super) struct EndpointView<'a> {
     /// Why the endpoint is disabled; null while it is enabled.
     #[schema(value_type = Option<String>, required = true)]
     disabled_reason: Option<&'a str>,
-    /// Which entry of a file of declared objects it is; null for none.
+    /// The entry of a declaration file that manages this object; null if none does.
     #[schema(value_type = Option<ManagedBody>, required = true)]
     managed: Option<ManagedView<'a>>,
     #[schema(value_type = String, format = DateTime)]
@@ -177,5 +177,5 @@ fn events() -> Array {
 /// The schema of `payload` in a body.
 fn payload() -> Object {
     let names = PayloadStyle::ALL.map(PayloadStyle::name);
-    name_of_or_null(names, "`thin` leaves `data.content` out; null for the default, `full`.")
+    name_of_or_null(names, "`thin` omits `data.content`; null for the default, `full`.")
 }

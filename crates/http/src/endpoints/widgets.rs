@@ -27,7 +27,7 @@ use crate::response::{StoredResponse, keep};
 /// The condition under which a widget is refused.
 const TOO_MUCH: &str = "The widget would take more than 32 KiB.";
 
-/// A public way to an agent, without its secret.
+/// A widget, without its secret.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Widget)]
 pub(super) struct WidgetView<'a> {
@@ -35,9 +35,9 @@ pub(super) struct WidgetView<'a> {
     id: Id<kind::Widget>,
     #[schema(value_type = String, pattern = "^agent_[0-9A-Za-z]{10}$")]
     agent_id: Id<kind::Agent>,
-    /// A name for its owner.
+    /// A name that only the owner sees.
     name: &'a str,
-    /// Its public name, which stands in the page that embeds it.
+    /// The public token that embedding pages contain.
     #[schema(pattern = "^pub_[0-9A-Za-z]{24}$")]
     token: String,
     /// Whether visitors can use it.
@@ -53,10 +53,10 @@ pub(super) struct WidgetView<'a> {
     /// Null for the agent's name.
     #[schema(required = true)]
     title: Option<&'a str>,
-    /// What it says before the first question.
+    /// The text that is shown before the first question.
     #[schema(required = true)]
     greeting: Option<&'a str>,
-    /// Questions that a visitor can ask by a click.
+    /// Suggested questions that a visitor can ask with a click.
     #[schema(value_type = Vec<String>)]
     starters: &'a [String],
     /// A BCP 47 tag.
@@ -68,10 +68,10 @@ pub(super) struct WidgetView<'a> {
     show_sources: bool,
     /// Whether visitors may ask for a person.
     handoff: bool,
-    /// Whether visitors may leave their address.
+    /// Whether visitors may leave contact details.
     lead: bool,
     limits: LimitsView,
-    /// Which entry of a file of declared objects it is; null for none.
+    /// The entry of a declaration file that manages this object; null if none does.
     #[schema(value_type = Option<ManagedBody>, required = true)]
     managed: Option<ManagedView<'a>>,
     #[schema(value_type = String, format = DateTime)]
@@ -103,11 +103,11 @@ struct AppearanceView<'a> {
     position: &'static str,
 }
 
-/// Bounds of a widget.
+/// The limits of a widget.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = WidgetLimits)]
 struct LimitsView {
-    /// Messages of the widget on a UTC day.
+    /// Messages of the widget per UTC day.
     messages_per_day: u64,
     messages_per_visitor_per_hour: u64,
     messages_per_address_per_minute: u64,
@@ -178,7 +178,7 @@ fn kept(widget: &Widget) -> StoredResponse {
     keep(StatusCode::OK, &WidgetView::from(widget), Some(subject))
 }
 
-/// Colours and place. Only the fields that are given change; null is the default.
+/// Colours and position. Only the fields that are given change; null means the default.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[schema(as = GivenWidgetAppearance)]
 struct AppearanceBody {
@@ -209,11 +209,11 @@ impl AppearanceBody {
     }
 }
 
-/// Bounds. Only those that are given change; null is the default.
+/// Limits. Only those that are given change; null means the default.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[schema(as = GivenWidgetLimits)]
 struct LimitsBody {
-    /// Messages of the widget on a UTC day; null for 2,000.
+    /// Messages of the widget per UTC day; null for 2,000.
     #[serde(default)]
     #[schema(value_type = Option<i64>, minimum = 1, maximum = 1_000_000)]
     messages_per_day: Given<i64>,
@@ -267,7 +267,7 @@ macro_rules! widget_body {
         #[derive(serde::Deserialize, utoipa::ToSchema)]
         $(#[$about])*
         struct $body {
-            /// A name for its owner.
+            /// A name that only the owner sees.
             #[schema(min_length = 1, max_length = 100, pattern = "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$")]
             $(#[$name])*
             name: $type,
@@ -289,7 +289,7 @@ macro_rules! widget_body {
             #[serde(default)]
             #[schema(value_type = Option<String>, min_length = 1, max_length = 60, pattern = "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$")]
             title: $crate::body::Given<String>,
-            /// What it says before the first question.
+            /// The text that is shown before the first question.
             #[serde(default)]
             #[schema(value_type = Option<String>, min_length = 1, max_length = 500, pattern = "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$")]
             greeting: $crate::body::Given<String>,
@@ -299,7 +299,7 @@ macro_rules! widget_body {
             #[serde(default)]
             #[schema(schema_with = super::schemas::language)]
             language: $crate::body::Given<String>,
-            /// Colours and place; null for the defaults.
+            /// Colours and position; null for the defaults.
             #[serde(default)]
             #[schema(value_type = Option<super::AppearanceBody>)]
             appearance: $crate::body::Given<super::AppearanceBody>,
@@ -314,15 +314,15 @@ macro_rules! widget_body {
             #[serde(default)]
             #[schema(value_type = Option<bool>)]
             handoff: $crate::body::Given<bool>,
-            /// Whether visitors may leave their address; null for false.
+            /// Whether visitors may leave contact details; null for false.
             #[serde(default)]
             #[schema(value_type = Option<bool>)]
             lead: $crate::body::Given<bool>,
-            /// Bounds; null for the defaults.
+            /// Limits; null for the defaults.
             #[serde(default)]
             #[schema(value_type = Option<super::LimitsBody>)]
             limits: $crate::body::Given<super::LimitsBody>,
-            /// Which entry of a file of declared objects it is; null for none.
+            /// The entry of a declaration file that manages this object; null if none does.
             #[serde(default)]
             #[schema(value_type = Option<$crate::managed::ManagedBody>)]
             managed: $crate::body::Given<$crate::managed::ManagedBody>,

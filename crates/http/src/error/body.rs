@@ -40,7 +40,7 @@ pub(crate) const STATUS_CODES: &[StatusRow] = &[
         400,
         "invalid_request_error",
         &["missing_required_field", "invalid_parameter", "invalid_operation"],
-        "A field or parameter is missing or not valid, or the operation does not fit the resource.",
+        "A field or parameter is missing or not valid, or the resource does not support the operation.",
     ),
     row(401, "authentication_error", &["unauthorized"], "The API key is missing or not valid."),
     row(403, "permission_error", &["forbidden"], "The API key lacks the permission."),
@@ -159,7 +159,7 @@ pub(crate) struct ErrorEvent<'a> {
     code: &'a str,
     #[serde(rename = "type")]
     kind: &'a str,
-    /// Whether the same message can succeed later.
+    /// Whether sending the same message later can succeed.
     retryable: bool,
     #[schema(value_type = String, pattern = "^req_[0-9A-Za-z]{10}$")]
     request_id: RequestId,

@@ -1,4 +1,4 @@
-//! What `rmcp` asks of a server: an agent's name, its tools, and their results.
+//! The server interface of `rmcp`: an agent's name, its tools, and their results.
 
 use std::panic::AssertUnwindSafe;
 
@@ -23,7 +23,7 @@ const INITIALIZE: &str = "initialize";
 /// request for one of an unknown method.
 const METHODS: [&str; 4] = [INITIALIZE, "server/discover", "tools/call", "tools/list"];
 
-/// The text of a result that tells of an error.
+/// The text of a result that reports an error.
 #[derive(Serialize)]
 struct Refused<'a> {
     code: &'static str,
@@ -42,8 +42,8 @@ impl AgentHandler {
         Self(tools)
     }
 
-    /// The result of a call that was refused or has failed: the code and message of the same error over HTTP. Since
-    /// models read results, and clients show errors of the protocol to nobody, bad arguments are told in a result too.
+    /// The result of a call that was refused or has failed: the code and message of the same error over HTTP. Models
+    /// read results, but clients hide protocol errors, so bad arguments are also reported in a result.
     fn refused(&self, error: Error) -> CallToolResult {
         let request_id = self.0.request_id.unwrap_or_else(|| Id::random(&SystemEntropy));
         let problem = RequestError::from(error).report(request_id);

@@ -1,7 +1,8 @@
 //! Which hosts a request to the MCP interface may name.
 //!
-//! A web page can make a browser on the operator's network send requests to this server by a name that resolves to the
-//! server's address (DNS rebinding). The protocol therefore requires servers to check `Origin`; `Host` is checked too.
+//! A web page can cause a browser on the operator's network to send requests to this server under a name that resolves
+//! to the server's address (DNS rebinding). The protocol therefore requires servers to check `Origin`; `Host` is
+//! checked too.
 
 use actix_web::http::Uri;
 use actix_web::http::header::{HOST, HeaderMap, HeaderName, ORIGIN};
@@ -38,7 +39,7 @@ impl Default for McpSettings {
 
 /// A text that is not a host.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("has the entry `{0}`, which is not a host name or address without a port, nor `*`")]
+#[error("has the entry `{0}`, which is neither a host name or address without a port nor `*`")]
 pub struct ParseHostError(String);
 
 impl McpSettings {

@@ -1,4 +1,4 @@
-//! Reads a message as far as needed before `rmcp` does, within bounds.
+//! Reads a message as far as needed before `rmcp` does, within limits.
 
 use std::cell::Cell;
 use std::fmt;
@@ -16,7 +16,7 @@ const PARSE_ERROR: i32 = -32_700;
 /// The code of JSON-RPC for JSON that is not a message.
 pub(super) const INVALID_REQUEST: i32 = -32_600;
 
-/// What is known of a message before `rmcp` reads it.
+/// The facts about a message that are known before `rmcp` reads it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Message {
     /// The tool that it calls.

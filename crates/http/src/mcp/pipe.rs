@@ -15,7 +15,7 @@ use super::MESSAGE_BYTES;
 use super::handler::AgentHandler;
 use super::tools::Tools;
 
-/// An agent to serve over a pair of streams, to a caller who may do everything.
+/// An agent to serve over a pair of streams, to a caller with all permissions.
 pub struct McpAgent {
     /// Sources, and search.
     pub sources: Sources,
@@ -33,7 +33,7 @@ pub struct McpAgent {
 #[derive(Debug, thiserror::Error)]
 pub enum McpPipeError {
     /// The client did not begin as the protocol requires, or the streams failed.
-    #[error("the client did not begin as the Model Context Protocol requires")]
+    #[error("the client did not start the session as the Model Context Protocol requires")]
     Begin(#[source] Box<ServerInitializeError>),
     /// The task that serves the streams failed.
     #[error("serving failed")]
@@ -67,7 +67,7 @@ impl McpAgent {
             AsyncRwTransport::new_server(input, output).with_max_line_length(MESSAGE_BYTES);
         match rmcp::serve_server(handler, transport).await {
             Ok(running) => running.waiting().await.map(drop).map_err(McpPipeError::Serve),
-            // The client left before it said anything.
+            // The client disconnected before it sent anything.
             Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
             Err(error) => Err(McpPipeError::Begin(Box::new(error))),
         }

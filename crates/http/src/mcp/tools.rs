@@ -30,7 +30,7 @@ pub(super) enum ToolName {
     Ask,
 }
 
-/// What the tools of an agent work with.
+/// The dependencies of an agent's tools.
 #[derive(Clone)]
 pub(super) struct Tools {
     pub(super) sources: Sources,
@@ -82,7 +82,7 @@ impl ToolName {
         }
     }
 
-    /// The tool as clients and models are told of it.
+    /// The description of the tool for clients and models.
     pub(super) fn declaration(self) -> Tool {
         match self {
             Self::Search => declare::<search::Arguments, search::Results>(
@@ -177,7 +177,7 @@ fn declare<A: PartialSchema, R: PartialSchema>(
         .with_raw_output_schema(Arc::new(schema::<R>()))
 }
 
-/// The JSON Schema of a type. OpenAPI 3.1, from which it is made, uses the same language.
+/// The JSON Schema of a type. It is derived from OpenAPI 3.1, which uses the same language.
 fn schema<T: PartialSchema>() -> JsonObject {
     match serde_json::to_value(T::schema()) {
         Ok(Value::Object(schema)) => schema,
@@ -192,7 +192,7 @@ mod tests {
     use serde_json::Value;
 
     /// Every `$ref` would point into the OpenAPI document, which clients do not have. Some clients translate schemas
-    /// for models that know no alternatives of types, so there are none.
+    /// for models that do not support union types, so there are none.
     #[test]
     fn each_schema_is_an_object_that_stands_alone() {
         for tool in ToolName::ALL {

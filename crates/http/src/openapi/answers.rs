@@ -49,7 +49,7 @@ fn error_of(row: &StatusRow) -> RefOr<Schema> {
     AllOfBuilder::new().item(Ref::from_schema_name("Error")).item(narrowed).into()
 }
 
-/// The refusals that come before a request reaches an endpoint, by the names of their answers.
+/// The refusals before a request reaches an endpoint, by the names of their responses.
 pub(super) fn early_refusals() -> impl Iterator<Item = (&'static str, Response)> {
     [("MethodNotAllowed", 405), ("RequestTimeout", 408), ("RequestHeadTooLarge", 431)]
         .into_iter()
@@ -177,14 +177,17 @@ fn refusal(endpoint: Option<&Endpoint>, status: u16, condition: &str) -> Respons
         401 => response.header("WWW-Authenticate", header("`Bearer`", string())),
         409 | 429 | 503 => response.header("Retry-After", seconds).header(
             "X-Should-Retry",
-            header("`false` if waiting some seconds does not help; absent otherwise.", string()),
+            header(
+                "`false` if retrying after a few seconds does not help; absent otherwise.",
+                string(),
+            ),
         ),
         _ => response,
     }
 }
 
-const LIMIT: &str = "The limit in requests per minute: that of this key or that of the whole \
-    account, whichever is closer to being reached.";
+const LIMIT: &str = "The limit in requests per minute: that of the key or that of the account, whichever is closer to \
+    being reached.";
 
 fn with_headers(response: ResponseBuilder, endpoint: Option<&Endpoint>) -> ResponseBuilder {
     let request_id = header("The request's id.", ObjectBuilder::from(id("req_")));

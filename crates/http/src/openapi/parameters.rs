@@ -59,7 +59,7 @@ pub(crate) fn in_path(path: &'static str) -> impl Iterator<Item = Parameter> {
 
 /// `document_id`
 pub(crate) fn document_id() -> Parameter {
-    query("document_id", "Return only what belongs to this document.", id("doc_")).build()
+    query("document_id", "Return only passages of this document.", id("doc_")).build()
 }
 
 /// `page_size`
@@ -111,7 +111,7 @@ pub(crate) fn moment(name: &str, about: &str) -> Parameter {
 /// A day of UTC.
 pub(crate) fn day(name: &str, about: &str) -> Parameter {
     let schema = string().format(Some(SchemaFormat::KnownFormat(KnownFormat::Date)));
-    query(name, format!("{about} As `2026-01-31`, in UTC."), schema).build()
+    query(name, format!("{about} In UTC and in the form `2026-01-31`."), schema).build()
 }
 
 /// `agent_id`
@@ -122,10 +122,10 @@ pub(crate) fn agent(about: &str) -> Parameter {
 /// `text`
 pub(crate) fn searched_text() -> Parameter {
     let about = format!(
-        "Return only conversations in whose messages each of these words occurs, as a part of another word too and without \
-         regard to case; at most {} words. A request looks at up to {} conversations, 16 MiB of text or 2 s of time, \
-         and then returns what it has found: a page may have fewer items than it could, even none, while `has_more` is true. Follow \
-         `next_cursor` instead of counting.",
+        "Return only conversations whose messages contain all of these words, at most {}. A word also matches inside \
+         a longer word; case is ignored. A request searches at most {} conversations, 16 MiB of text or 2 s, and then \
+         returns what it has found: a page may have fewer items than `page_size`, or none, although `has_more` is \
+         true. Follow `next_cursor` instead of counting.",
         limits::CONVERSATION_SEARCH_WORDS,
         limits::SEARCHED_CONVERSATIONS,
     );
@@ -153,10 +153,9 @@ pub(crate) fn metadata() -> Parameter {
 
 /// `Idempotency-Key`
 pub(crate) fn idempotency_key() -> Parameter {
-    let about = "A request that is repeated with the same idempotency key within 24 hours takes \
-        effect once and gets the same response. Idempotency keys belong to the account. An API key \
-        that may not see everything in the stored response gets 422; a stored error is returned only \
-        to API keys with access to the same agents.";
+    let about = "Repeated requests with the same idempotency key within 24 hours take effect once and get the same \
+        response. Idempotency keys belong to the account. An API key that may not see everything in the stored \
+        response gets 422; a stored error is returned only to API keys with access to the same agents.";
     let schema = string()
         .min_length(Some(1))
         .max_length(Some(limits::IDEMPOTENCY_KEY_CHARS))

@@ -6,10 +6,10 @@ use std::hash::Hash;
 use super::RateState;
 
 const SECOND: u64 = 1_000_000_000;
-/// Most callers of a meter in memory: about 4 MiB. Beyond, those are forgotten whose limits are the least used.
+/// Most callers of a meter in memory: about 4 MiB. If there are more, those with the least used limits are removed.
 const MOST_CALLERS: usize = 65_536;
 
-/// So many requests in a period; this many can come at once.
+/// The number of requests in a period, and the number that can arrive at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rate {
     limit: u32,
@@ -38,7 +38,7 @@ impl Rate {
         Some(Self { limit, interval })
     }
 
-    /// The reading for one more request at `now` of a caller whose whole limit is available again at `full`.
+    /// The state for one more request at `now` of a caller whose full limit is available again at `full`.
     fn read(self, full: Option<u64>, now: u64) -> Reading {
         let before = full.unwrap_or(now).max(now);
         let full = before + self.interval;
@@ -65,7 +65,7 @@ pub(crate) struct Reading {
     pub(super) state: RateState,
     /// If the request is refused, the seconds until one can succeed.
     pub(crate) wait: Option<u64>,
-    /// When the whole limit is available again after the request.
+    /// When the full limit is available again after the request.
     full: u64,
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct Reading {
 ///
 /// Invariant: at most [`MOST_CALLERS`] are in memory, however many there are.
 pub(crate) struct Used<K> {
-    /// When each caller's whole limit is available again. An absent caller has its whole limit.
+    /// When each caller's full limit is available again. An absent caller has its full limit.
     full: HashMap<K, u64>,
 }
 
@@ -97,12 +97,12 @@ impl<K: Hash + Eq> Used<K> {
         self.full.insert(caller, reading.full);
     }
 
-    /// Forgets the callers that have their whole limit.
+    /// Removes the callers that have their full limit.
     pub(crate) fn sweep(&mut self, now: u64) {
         self.full.retain(|_, full| *full > now);
     }
 
-    /// Forgets the half of the callers that have used the least: a flood of new callers does not make the server forget one
+    /// Removes the half of the callers that have used the least, so that a flood of new callers does not remove one
     /// that has reached its limit.
     fn make_room(&mut self) {
         let mut times: Vec<u64> = self.full.values().copied().collect();
@@ -143,7 +143,7 @@ impl<K: Hash + Eq> Meter<K> {
         self.used.spend(caller, reading);
     }
 
-    /// Forgets the callers that have their whole limit.
+    /// Removes the callers that have their full limit.
     pub(super) fn sweep(&mut self, now: u64) {
         self.used.sweep(now);
     }

@@ -12,7 +12,7 @@ use crate::error::{Problem, RequestError};
 /// The events of one API. They are called in this order: [`Script::token`] any number of times, then one of the
 /// others.
 pub(crate) trait Script: 'static {
-    /// A reply as it is stored to be streamed again.
+    /// A reply in the form in which it is stored to be streamed again.
     type Kept: DeserializeOwned;
 
     /// The next fragment of the reply.

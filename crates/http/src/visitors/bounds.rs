@@ -1,4 +1,5 @@
-//! How much visitors may do: how often, and how many replies at once. All of it is in memory, and per server.
+//! The limits of visitors: how often they may send messages, and how many replies at once. All state is in memory and
+//! per server.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -13,43 +14,45 @@ use cicerone_domain::{Id, Timestamp, kind};
 use crate::rate::gcra::{Rate, Used};
 use crate::rate::network;
 
-/// The number of messages after which callers with their whole limit available are forgotten.
+/// The number of messages after which callers that have their full limit available are removed.
 const SWEEP_EVERY: u32 = 4_096;
-/// Seconds after which a visitor may try again while the widget has as many replies in progress as it may have.
+/// Seconds after which a visitor may try again if the widget has reached its limit of replies in progress.
 const BUSY_SECONDS: u64 = 3;
 
-/// A bound that a visitor has met. It tells the visitor nothing of the account's own limits.
+/// A limit that a visitor has reached. It does not disclose the limits of the account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Bound {
-    /// The messages of an address in a minute.
+    /// The messages from one address per minute.
     #[error("too many messages came from your network within a minute; try again in {wait} s")]
     Address {
         /// Seconds until the next message can be accepted.
         wait: u64,
     },
-    /// The messages of a visitor in an hour.
+    /// The messages of one visitor per hour.
     #[error("you have sent too many messages within an hour; try again in {wait} s")]
     Visitor {
         /// Seconds until the next message can be accepted.
         wait: u64,
     },
-    /// The ratings, wishes and addresses that visitors of a widget gave in a day.
-    #[error("this chat has taken many ratings and requests today; try again in {wait} s")]
+    /// The ratings, requests and contact details that visitors of a widget submit per day.
+    #[error(
+        "this chat has reached its limit of ratings and requests for today; try again in {wait} s"
+    )]
     Feedback {
         /// Seconds until the next one can be accepted.
         wait: u64,
     },
     /// The replies of a widget, or of all widgets of its account, in progress.
-    #[error("this chat is answering as many messages as it can at once; try again in a moment")]
+    #[error("this chat is answering too many messages at the moment; try again shortly")]
     Replies,
-    /// The messages of a widget in a day.
-    #[error("this chat has answered as many messages as it may today; try again tomorrow")]
+    /// The messages of a widget per day.
+    #[error("this chat has reached its limit of messages for today; try again tomorrow")]
     Day {
         /// Seconds until the next day.
         wait: u64,
     },
-    /// What the account of a widget may use.
-    #[error("this chat can answer no more messages for now; try again later")]
+    /// The quotas of the widget's account.
+    #[error("this chat cannot answer more messages at the moment; try again later")]
     Account {
         /// Seconds until the account may use more.
         wait: u64,
@@ -57,7 +60,7 @@ pub(crate) enum Bound {
 }
 
 impl Bound {
-    /// The bound of a day, until the next one begins.
+    /// The limit of a day, until the next day begins.
     pub(super) fn of_day(now: Timestamp) -> Self {
         let gone = now.as_millis().rem_euclid(DAY_MILLIS);
         let wait = u64::try_from(DAY_MILLIS - gone).unwrap_or_default().div_ceil(1_000);
@@ -76,7 +79,7 @@ impl Bound {
         }
     }
 
-    /// Whether the bound is a quota, which seconds of waiting do not renew.
+    /// Whether the limit is a quota, for which waiting a few seconds does not help.
     pub(crate) const fn is_quota(self) -> bool {
         match self {
             Self::Day { .. } | Self::Account { .. } => true,
@@ -95,7 +98,7 @@ pub(super) struct Sender {
     pub(super) address: Option<IpAddr>,
 }
 
-/// The limits of a widget that are kept here.
+/// The limits of a widget that are enforced here.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) per_address_and_minute: u32,
@@ -110,8 +113,8 @@ pub(crate) struct Bounds {
     meters: Mutex<Meters>,
     /// The replies of each widget in progress. Widgets without any are absent.
     replies: Arc<Mutex<HashMap<Id<kind::Widget>, u64>>>,
-    /// The replies of all widgets of an account in progress: fewer than the account may have, so that a flood of visitors
-    /// leaves some to the keys of the account.
+    /// The replies of all widgets of an account in progress: fewer than the account may have, so that a flood of
+    /// visitors leaves some for the keys of the account.
     shares: FairPool<Id<kind::Account>>,
 }
 
@@ -131,8 +134,8 @@ pub(super) struct InProgress {
 }
 
 impl Bounds {
-    /// Bounds that let visitors have `replies` replies in progress, and as many again those of accounts that have fewer than
-    /// their share.
+    /// Limits visitors to `replies` replies in progress. The visitors of accounts below their share have a reserve of
+    /// the same size.
     pub(crate) fn new(replies: usize) -> Self {
         let places = u64::try_from(replies).unwrap_or(u64::MAX);
         Self {
@@ -143,14 +146,14 @@ impl Bounds {
         }
     }
 
-    /// Counts a message, or anything else that a visitor writes, against both limits, or against neither if one of them
+    /// Counts a message, or anything else that a visitor writes, against both limits; against neither if one of them
     /// refuses it.
     pub(super) fn write(&self, sender: Sender, limits: Limits) -> Result<(), Bound> {
         self.meters().write(sender, limits, self.now())
     }
 
-    /// Whether a widget takes another rating, wish or address: an event is sent for each, so a widget takes as many in a day
-    /// as messages.
+    /// Whether a widget accepts another rating, request or contact details. An event is sent for each, so the daily
+    /// limit is that of messages.
     pub(super) fn feedback(&self, widget: Id<kind::Widget>, limits: Limits) -> Result<(), Bound> {
         let rate = Rate::per_day(limits.feedback_per_day);
         let reading = rate.map(|rate| self.meters().feedback.read(&widget, rate, self.now()));
@@ -159,8 +162,8 @@ impl Bounds {
             .map_or(Ok(()), |wait| Err(Bound::Feedback { wait }))
     }
 
-    /// Counts one that was stored. Those that were refused use up nothing, so that nobody without a conversation can keep
-    /// others from giving theirs.
+    /// Counts one that was stored. Refused ones are not counted, so that a client without a conversation cannot use up
+    /// the limit.
     pub(super) fn feedback_given(&self, widget: Id<kind::Widget>, limits: Limits) {
         let (mut meters, now) = (self.meters(), self.now());
         if let Some(rate) = Rate::per_day(limits.feedback_per_day) {
@@ -173,7 +176,7 @@ impl Bounds {
         self.meters.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Nanoseconds since the start, which is enough for 584 years.
+    /// Nanoseconds since the start; they overflow after 584 years.
     fn now(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX / 2)
     }
@@ -331,7 +334,7 @@ mod tests {
         assert_eq!(bounds.reply(account, widget, LIMITS).err(), Some(Bound::Replies));
         let three = bounds.reply(account, other, LIMITS).unwrap();
         assert_eq!(bounds.reply(account, other, LIMITS).err(), Some(Bound::Replies));
-        // Another account has places of its own.
+        // Another account has its own places.
         let foreign = bounds.reply(Id::random(&SystemEntropy), Id::random(&SystemEntropy), LIMITS);
         assert!(foreign.is_ok());
         drop((one, three));

@@ -1,5 +1,5 @@
-//! Credentials of anonymous visitors: `vst_`, the visitor's id, and a signature. Nothing about them is stored, so nobody can
-//! fill the database with visitors.
+//! Credentials of anonymous visitors: `vst_`, the visitor's id, and a signature. They are not stored, so visitors
+//! cannot fill the database.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -11,15 +11,16 @@ use sha2::Sha256;
 pub(super) const PREFIX: &str = "vst_";
 /// Bytes of its signature: 128 bits.
 const TAG_BYTES: usize = 16;
-/// What the secret of the installation is used for here.
+/// The purpose for which the key is derived from the secret of the installation.
 const PURPOSE: &[u8] = b"cicerone visitors";
-/// What a signature is of.
+/// The kind of text that a signature is for.
 const ANONYMOUS: &str = "anonymous";
 const IDENTIFIED: &str = "identified";
 
 /// Makes and checks credentials.
 pub(crate) struct Credentials {
-    /// Derived from the secret of the installation, so that no signature of anything else is one of a credential.
+    /// Derived from the secret of the installation, so that a signature of anything else is never valid for a
+    /// credential.
     key: [u8; 32],
 }
 
@@ -54,8 +55,8 @@ impl Credentials {
         Some(visitor)
     }
 
-    /// The visitor of an agent whom the owner's site calls by this name. It is always the same one, and the id does not tell
-    /// the name.
+    /// The visitor of an agent to whom the owner's site gives this name. The same name always gives the same id, and
+    /// the id does not reveal the name.
     pub(super) fn identified(&self, agent: Id<kind::Agent>, subject: &str) -> Id<kind::Visitor> {
         let tag = self.sign(IDENTIFIED, agent, subject).finalize().into_bytes();
         Id::derived(&[&URL_SAFE_NO_PAD.encode(tag)])

@@ -1,7 +1,7 @@
-//! The identity of a visitor as the owner's site signs it: a JSON Web Token (RFC 7519) with HMAC-SHA-256, and nothing
-//! else of that family of standards.
+//! The identity of a visitor, signed by the owner's site: a JSON Web Token (RFC 7519) with HMAC-SHA-256. No other part
+//! of that family of standards is supported.
 //!
-//! Invariant: nothing of the token but the algorithm in its header is interpreted before its signature was verified.
+//! Invariant: only the algorithm in the header is interpreted before the signature is verified.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -23,13 +23,13 @@ pub(super) enum BadToken {
     TooLong,
     #[error("the identity is not a JSON Web Token of three parts in base64url")]
     Malformed,
-    #[error("the identity must be signed with `alg` HS256, and with no other algorithm")]
+    #[error("the identity must be signed with the algorithm HS256 (`alg`)")]
     Algorithm,
     #[error("the `typ` of the identity must be `JWT`, or absent")]
     Type,
     #[error("the identity has `crit`, which is not supported")]
     Critical,
-    #[error("the signature of the identity does not fit this widget's secret")]
+    #[error("the signature of the identity does not match this widget's secret")]
     Signature,
     #[error("the claims of the identity are not a JSON object, or a claim has a wrong type")]
     Claims,
@@ -49,7 +49,7 @@ fn is_present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Err
     IgnoredAny::deserialize(deserializer).map(|_| true)
 }
 
-/// Verifies a token at `now` against the secrets that are valid then.
+/// Verifies a token against the secrets that are valid at `now`.
 pub(super) fn verify<'a>(
     token: &str,
     secrets: impl IntoIterator<Item = &'a [u8]>,

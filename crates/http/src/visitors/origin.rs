@@ -1,8 +1,8 @@
-//! Which pages may use a widget, and what tells browsers so.
+//! Which pages may use a widget, and the headers that tell browsers.
 //!
-//! A browser names the page's origin in `Origin`, and shows the answer to the page only if `Access-Control-Allow-Origin`
-//! names it too. Programs that are no browsers can name any origin: what protects conversations are the credentials
-//! of visitors, never the origin.
+//! A browser names the page's origin in `Origin`, and shows the answer to the page only if
+//! `Access-Control-Allow-Origin` names it too. Other programs can send any origin: conversations are protected by the
+//! credentials of visitors, never by the origin.
 
 use actix_web::http::header::{
     ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, HOST, HeaderMap, HeaderName,
@@ -14,14 +14,14 @@ use cicerone_domain::limits::WIDGET_ORIGIN_BYTES;
 
 use crate::error::RequestError;
 
-/// How a page relates to the server of a request, in the browser's words.
+/// The relation of a page to the server of a request, as the browser reports it.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// The headers of an answer that a page may read.
 const EXPOSED: HeaderValue = HeaderValue::from_static("Retry-After, X-Request-Id");
-/// Characters of a refused origin that the refusal repeats.
+/// The number of characters of a refused origin that the refusal quotes.
 const SHOWN_CHARS: usize = 100;
 
-/// The page that an answer is for, as far as browsers must know it.
+/// The page that a response is for, as far as browsers need to know.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) enum SharedWith {
     /// The answer does not depend on the page.
@@ -34,7 +34,7 @@ pub(crate) enum SharedWith {
 }
 
 impl SharedWith {
-    /// Adds what browsers and caches must know to an answer.
+    /// Adds the headers for browsers and caches to a response.
     pub(crate) fn write(&self, headers: &mut HeaderMap) {
         if *self == Self::Anyone {
             return;
@@ -47,8 +47,8 @@ impl SharedWith {
     }
 }
 
-/// Checks the page that sends a request. `allows` tells whether the widget is for pages of an origin, `own` whether it is also
-/// for those of this server, whose public address is `public`.
+/// Checks the page that sends a request. `allows` returns whether the widget allows pages of an origin; `own` is
+/// whether it also allows pages of this server, whose public address is `public`.
 ///
 /// # Errors
 ///
@@ -84,7 +84,7 @@ pub(super) fn check(
     }
 }
 
-/// Whether an origin is that of pages at this host, whatever the scheme: a proxy may have ended TLS.
+/// Whether an origin belongs to this host. The scheme is ignored, because a proxy may terminate TLS.
 fn is_at(origin: &str, host: &str) -> bool {
     let (scheme, authority) = origin.split_once("://").unwrap_or_default();
     let port = match scheme {

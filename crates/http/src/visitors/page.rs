@@ -1,4 +1,4 @@
-//! `GET /chat/{token}`: the hosted page of a widget, which is filled by the same script as a page of somebody else.
+//! `GET /chat/{token}`: the hosted page of a widget, which uses the same script as the pages of other sites.
 
 use actix_web::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
@@ -13,8 +13,8 @@ use crate::context::App;
 use crate::response::{Answer, HTML};
 
 pub(super) const PATH: &str = "/chat/{token}";
-/// Only this server's script and API, and no script, style or markup within the page. The sites in which the page may be
-/// framed follow.
+/// Allows only this server's script and API, and no script, style or markup within the page. The sites that may frame
+/// the page are appended.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
     base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'; frame-ancestors";
 const PERMISSIONS: HeaderName = HeaderName::from_static("permissions-policy");
@@ -31,7 +31,7 @@ pub(super) async fn show(app: App, request: HttpRequest) -> Answer {
 async fn found(app: &App, request: &HttpRequest) -> Answer {
     let visit = Visit::of_page(app, request).await?;
     let widget = visit.widget();
-    // The page speaks with the token that it was opened with: who has an old one does not learn the new one.
+    // The page uses the token that it was opened with, so that someone with an old token does not learn the new one.
     let token = token(request);
     if !widget.hosted_page {
         return Err(Error::not_found("widget", shown(token)).into());
@@ -67,7 +67,7 @@ fn page(title: &str, language: &str, token: &str, version: &str) -> String {
     )
 }
 
-/// Text as HTML writes it, also within quotes.
+/// Escapes text for HTML, including attribute values.
 fn escaped(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
     for character in text.chars() {

@@ -1,4 +1,4 @@
-//! What people see if the hosted page of a widget cannot be shown: a page in place of the JSON that programs get.
+//! What people see if the hosted page of a widget cannot be shown: a page instead of JSON.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{
@@ -14,7 +14,7 @@ use crate::response::{Answer, HTML};
 /// The style of the page. It is in the page, because a refused page loads nothing.
 const STYLE: &str = "body{margin:25vh auto;max-width:30rem;padding:0 1.5rem;font:1.125rem/1.6 system-ui,sans-serif;text-align:center}\
                      h1{font-size:1.5rem;line-height:1.3}";
-/// Nothing but this style, which is named by its hash.
+/// Allows only this style, by its hash.
 const POLICY: &str = "default-src 'none'; style-src 'sha256-k58SVQ6bWIibBLbe4pwZx01ACRoYiX0BQ72Xw2ikKWU='; base-uri 'none'; \
                       form-action 'none'";
 
@@ -39,7 +39,7 @@ pub(super) fn answer(request: &HttpRequest, error: RequestError) -> Answer {
     Ok(HttpResponse::set_body(response, page(problem.status)).map_into_boxed_body())
 }
 
-/// Whether the client names HTML among what it takes, as browsers do for pages.
+/// Whether the client accepts HTML, as browsers do for pages.
 fn takes_html(headers: &HeaderMap) -> bool {
     let mut accepted = headers.get_all(ACCEPT).filter_map(|value| value.to_str().ok());
     accepted.any(|value| value.to_ascii_lowercase().contains("text/html"))
@@ -49,7 +49,7 @@ fn page(status: StatusCode) -> String {
     let (title, text) = match status {
         StatusCode::NOT_FOUND => (
             "This chat is not available",
-            "It may have been closed or moved. Whoever gave you the address can tell you a new one.",
+            "It may have been closed or moved. Ask the person who gave you this address for a new one.",
         ),
         StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
             ("This chat is busy", "Please open it again in a minute.")

@@ -26,9 +26,9 @@ const ABSENT: &str = "The widget's token is unknown, inactive or revoked.";
 const ABSENT_TOO: &str =
     "The widget's token is unknown, inactive or revoked, or the visitor has no such conversation.";
 const TOO_MANY: &str = "Too many requests from one address.";
-const TOO_MANY_WRITES: &str = "Too many requests from one address or of one visitor, or too much feedback of a widget's \
-                               visitors in a day.";
-const FOREIGN: &str = "The page's origin is not one of the widget's.";
+const TOO_MANY_WRITES: &str = "Too many requests from one address or of one visitor, or the widget has reached its \
+    daily limit of feedback.";
+const FOREIGN: &str = "The page's origin is not one of the widget's origins.";
 const UNAVAILABLE: &str = "The database cannot be reached, or the server is overloaded.";
 
 /// An endpoint of a widget, for pages of its origins.
@@ -46,7 +46,7 @@ where
         .refuses(503, UNAVAILABLE)
 }
 
-/// An endpoint of a widget that needs the credential of a visitor.
+/// An endpoint of a widget that requires the credential of a visitor.
 fn of_visitor<F, Args>(method: Method, path: &'static str, handler: F) -> Endpoint
 where
     F: Handler<Args>,
@@ -59,8 +59,7 @@ where
         .refuses(404, ABSENT_TOO)
 }
 
-/// The conversation in the path. Text that is not such an id gets the same error as the id of a conversation of somebody
-/// else.
+/// The conversation in the path. An invalid id gets the same error as the id of another visitor's conversation.
 fn conversation_id(request: &HttpRequest) -> Result<Id<kind::Conversation>, Error> {
     parse_conversation(request.match_info().get("conversation_id").unwrap_or_default())
 }
@@ -69,9 +68,9 @@ fn parse_conversation(text: &str) -> Result<Id<kind::Conversation>, Error> {
     text.parse().map_err(|_| Error::not_found(kind::Conversation::NAME, shown(text)))
 }
 
-/// The error of a use case as a visitor may see it: without the account's limits and without other objects of the account.
-/// `token` is the widget's as the visitor knows it.
-fn told(error: Error, token: &str) -> RequestError {
+/// The form of a use case's error that a visitor may see: it reveals neither the account's limits nor other objects of
+/// the account. `token` is the widget's as the visitor knows it.
+fn for_visitor(error: Error, token: &str) -> RequestError {
     match error {
         Error::QuotaExceeded { until, now, .. } => {
             let wait = until.as_millis().saturating_sub(now.as_millis());
@@ -112,22 +111,26 @@ fn sources(citations: &[Citation], are_shown: bool) -> Vec<SourceView> {
 mod tests {
     use cicerone_domain::{Error, Timestamp};
 
-    use super::told;
+    use super::for_visitor;
 
     #[test]
     fn a_visitor_learns_nothing_of_the_account() {
         let moment = Timestamp::from_millis;
-        let told = |error| told(error, "pub_x").problem();
+        let for_visitor = |error| for_visitor(error, "pub_x").problem();
         let what = "messages";
-        let problem =
-            told(Error::QuotaExceeded { what, limit: 977, until: moment(61_500), now: moment(0) });
+        let problem = for_visitor(Error::QuotaExceeded {
+            what,
+            limit: 977,
+            until: moment(61_500),
+            now: moment(0),
+        });
         assert_eq!((problem.status.as_u16(), problem.code), (429, "quota_exceeded"));
         assert_eq!(problem.retry_after, Some(62));
         assert!(!problem.message.contains("977") && !problem.message.contains("account"));
         let error = Error::Conflict("it belongs to the agent `agent_8kd02JwQ1z`".to_owned());
-        assert!(!told(error).message.contains("agent"));
+        assert!(!for_visitor(error).message.contains("agent"));
         for (what, id) in [("agent", "agent_8kd02JwQ1z"), ("widget", "wgt_8kd02JwQ1z")] {
-            let message = told(Error::not_found(what, id)).message;
+            let message = for_visitor(Error::not_found(what, id)).message;
             assert_eq!(message, "no widget has the id `pub_x`");
         }
     }

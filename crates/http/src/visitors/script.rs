@@ -1,5 +1,5 @@
-//! The script of the widget: at an address that always has the newest one, and at one whose content never changes, for pages
-//! that name its hash. Beside that one is the icon of the hosted page.
+//! The script of the widget: at an address that always serves the newest version, and at one whose content never
+//! changes, for pages that name its hash. The icon of the hosted page is next to the latter.
 
 use std::sync::{Arc, OnceLock};
 
@@ -31,7 +31,7 @@ const ICON_TEXT: &[u8] = include_bytes!("../../console/mark.svg");
 const VERSION_BYTES: usize = 8;
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
-/// The script, once it was requested.
+/// The script, prepared at the first request.
 #[derive(Default)]
 pub(super) struct Script(OnceLock<Made>);
 
@@ -105,7 +105,7 @@ pub(super) async fn icon(app: App, request: HttpRequest) -> Answer {
     Ok(made.icon.answer(&request, &headers(FOREVER)))
 }
 
-/// What is served, if the version in the path is this server's.
+/// The content, if the version in the path is this server's.
 fn of_version<'a>(app: &'a App, request: &HttpRequest) -> Result<&'a Made, RequestError> {
     let made = Visitors::of(app)?.script.made();
     let is_ours = request.match_info().get("version") == Some(&made.version);

@@ -26,13 +26,13 @@ use crate::room::Tenant;
 
 /// The parameter of the paths.
 const TOKEN: &str = "token";
-/// What a page of another origin may send.
+/// The methods that pages of other origins may use.
 const METHODS: &str = "GET, POST, PUT, DELETE";
 const HEADERS: &str = "authorization, content-type";
-/// How long browsers remember that, in seconds.
+/// How long browsers cache this, in seconds.
 const REMEMBERED_SECONDS: u32 = 600;
 
-/// A request to a widget that exists, from a page that may use it.
+/// A request to an existing widget, from a page that may use it.
 pub(super) struct Visit {
     pub(super) context: Rc<RequestContext>,
     found: Arc<Found>,
@@ -44,8 +44,9 @@ impl Visitors {
         app.visitors.as_ref().ok_or(RequestError::NoRoute)
     }
 
-    /// Counts a request against the limit of its address, and finds its widget. `checks` is told the widget; it is also asked
-    /// before a request beyond the limit is refused, if the widget is known, so that the page can read the refusal.
+    /// Counts a request against the limit of its address, and finds its widget. `checks` is called with the widget; if
+    /// the widget is known, it is also called before a request beyond the limit is refused, so that the page can read
+    /// the refusal.
     async fn enter(
         &self,
         app: &App,
@@ -110,7 +111,7 @@ impl Visit {
         Arc::clone(&self.found)
     }
 
-    /// What the page needs to know of the widget, as JSON.
+    /// The widget's public configuration, as JSON.
     pub(super) fn view(&self) -> actix_web::web::Bytes {
         self.found.view.clone()
     }
@@ -134,11 +135,11 @@ impl Visit {
         let widget = self.widget();
         let visitor = match (credential.starts_with(PREFIX), widget.identity) {
             (true, IdentityRule::Required) => {
-                return Err(refused("this widget needs an identity that its site has signed"));
+                return Err(refused("this widget requires an identity that its site has signed"));
             }
             (false, IdentityRule::None) => {
                 return Err(refused(
-                    "this widget takes no signed identities; `POST /w/{token}/visitors` gives a credential",
+                    "this widget does not accept signed identities; `POST /w/{token}/visitors` gives a credential",
                 ));
             }
             (true, IdentityRule::None | IdentityRule::Optional) => {
@@ -169,7 +170,7 @@ impl Visit {
         Ok(Visitors::of(app)?.bounds.write(sender, self.limits())?)
     }
 
-    /// The same for a rating, a wish or an address, if the widget takes another one today.
+    /// Does the same for a rating, a request or contact details, if the widget accepts another one today.
     pub(super) fn count_feedback(
         &self,
         app: &App,
@@ -179,7 +180,7 @@ impl Visit {
         self.count(app, visitor)
     }
 
-    /// Stores a rating, a wish or an address by `work`, and counts it if it was stored.
+    /// Stores a rating, a request or contact details with `work`, and counts it if it was stored.
     pub(super) async fn feed_back<T: Send + 'static>(
         &self,
         app: &App,
@@ -217,14 +218,14 @@ pub(super) fn token(request: &HttpRequest) -> &str {
     request.match_info().get(TOKEN).unwrap_or_default()
 }
 
-/// Carries out `work` to its end, even if the visitor goes away. A failure is logged at once.
+/// Completes `work` even if the visitor disconnects. A failure is logged immediately.
 pub(super) async fn carried_out<T: Send + 'static>(
     app: &App,
     request_id: RequestId,
     work: impl Future<Output = Result<T, RequestError>> + Send + 'static,
 ) -> Result<T, RequestError> {
     let outcome = Lasting::new(app.runtime.clone(), reported(request_id, work)).await;
-    // The panic hook has logged the panic.
+    // The panic hook has already logged the panic.
     let panicked = |_: Panic| Err(Error::internal("a panic in a request of a visitor").into());
     outcome.unwrap_or_else(panicked)
 }
@@ -241,7 +242,7 @@ pub(super) fn reported<T>(
     work.instrument(tracing::Span::current())
 }
 
-/// Answers a browser that asks whether a page of another origin may send a request.
+/// Answers the preflight request of a browser.
 pub(crate) async fn preflight(app: App, request: HttpRequest) -> Answer {
     Visit::of(&app, &request).await?;
     Ok(HttpResponse::NoContent()

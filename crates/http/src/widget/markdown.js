@@ -7,7 +7,7 @@ import { make } from './nodes.js';
 
 /** Nesting beyond this is text. */
 const DEEPEST = 6;
-/* What stands between two marks has a bound, so that the time grows with the length of the text only. */
+/* The text between two marks is limited, so that the time is linear in the length of the text. */
 const ITEM = /^ {0,3}([-*+]|\d{1,9}[.)])( +|$)/;
 const BEGINS = /^ {0,3}(#{1,6}\s|>|`{3}|~{3}|([-*+]|1[.)]) +\S)/;
 const INLINE = /(`+)([^]{0,1000}?[^`])\1(?!`)|\[((?:[^[\]\\]|\\.)*)\]\(\s*<?((?:https?:|mailto:)[^\s<>()]*(?:\([^\s<>()]*\))?[^\s<>()]*)>?\s*\)|(\*\*?|(?<![\p{L}\p{N}_])__?)(?=\S)([^]{0,1000}?\S)\5(?!(?<=_)[\p{L}\p{N}])|(https?:\/\/[^\s<>"'`]+[^\s<>"'`.,;:!?)\]])|\\([!-/:-@[-`{-~])|(?:(?<! ) {2,}|\\)\n/iu;

@@ -9,8 +9,7 @@ use crate::compression::{Effort, gzip};
 
 /// Of the script, compressed.
 const BUDGET_BYTES: usize = 10_000;
-/// Ways to make code or markup of a text, and what would be kept on the visitor's machine without being named in the
-/// book.
+/// Ways to turn text into code or markup, and to store data on the visitor's machine that the book does not mention.
 const FORBIDDEN: [&str; 12] = [
     "innerHTML",
     "outerHTML",

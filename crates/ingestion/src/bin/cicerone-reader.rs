@@ -1,5 +1,4 @@
-//! A program that only reads documents, for tests and for services whose own program does not call
-//! `serve_reader`.
+//! A program that only reads documents, for tests and for services whose program does not call `serve_reader`.
 
 use std::process::ExitCode;
 

@@ -1,5 +1,4 @@
-//! The blocks of a text: headings, paragraphs, lists, tables and code, as Markdown and plain text
-//! write them.
+//! The blocks of a text in Markdown or plain text: headings, paragraphs, lists, tables and code.
 
 use std::ops::Range;
 
@@ -78,7 +77,7 @@ impl<'a> Scanner<'a> {
             return;
         }
         if body.is_empty() {
-            // A list may go on after a blank line.
+            // A list may continue after a blank line.
             if !self.is_in(&Kind::List) {
                 self.finish();
             }
@@ -143,8 +142,8 @@ impl<'a> Scanner<'a> {
         self.lines = 0;
     }
 
-    /// The level of the heading that this line makes of the one before (CommonMark 4.3), which must
-    /// have more than marks.
+    /// The level of the heading that this line makes of the previous one (CommonMark 4.3), which must contain more than
+    /// markers.
     fn underline_of(&self, body: &str) -> Option<u8> {
         let under_one_line = self.is_in(&Kind::Paragraph) && self.lines == 1;
         let all = |mark: char| body.len() >= 2 && body.chars().all(|char| char == mark);
@@ -156,13 +155,13 @@ impl<'a> Scanner<'a> {
         (!self.title().is_empty()).then_some(level)
     }
 
-    /// What is open, as a title.
+    /// The text of the open block, as a title.
     fn title(&self) -> String {
         let range = self.current.as_ref().map(|block| block.range.clone()).unwrap_or_default();
         plain(self.text.get(range).unwrap_or_default())
     }
 
-    /// Makes the line before a heading.
+    /// Makes the previous line a heading.
     fn underline(&mut self, level: u8, range: Range<usize>) {
         let title = self.title();
         if let Some(block) = &mut self.current {
@@ -191,7 +190,7 @@ fn atx_heading(body: &str) -> Option<(u8, String)> {
     (is_heading && !title.is_empty()).then_some((u8::try_from(level).ok()?, title))
 }
 
-/// A title without the marks of emphasis and code, cut if it is too long.
+/// A title without the markers of emphasis and code, cut if it is too long.
 fn plain(title: &str) -> String {
     cut_title(title.replace(['*', '`'], "").trim()).into_owned()
 }

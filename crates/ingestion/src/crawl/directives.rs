@@ -2,7 +2,7 @@
 
 use super::PRODUCT_TOKEN;
 
-/// Directives that have a value after a colon, so that the colon ends no name of a crawler.
+/// Directives that have a value after a colon, so their colon does not end the name of a crawler.
 const WITH_VALUE: [&str; 4] =
     ["unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"];
 

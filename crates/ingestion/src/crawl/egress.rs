@@ -16,12 +16,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::fetch::{Excess, Fetch, FetchError, FetchRequest, Fetched, LIGHT_BYTES};
 
-/// What is percent-encoded in an address that is not UTF-8: nothing of ASCII.
+/// The bytes that are percent-encoded in an address that is not UTF-8: only those outside ASCII.
 const BEYOND_ASCII: &percent_encoding::AsciiSet = &percent_encoding::AsciiSet::EMPTY;
 /// Longest `ETag` that is kept.
 const VALIDATOR_CHARS: usize = 256;
 
-/// The guarded client as a crawl uses it.
+/// The guarded client, adapted for crawls.
 #[derive(Debug, Clone)]
 pub struct EgressFetch {
     egress: Egress,
@@ -54,7 +54,7 @@ impl Fetch for EgressFetch {
         for (name, value) in
             [(IF_NONE_MATCH, validators.etag), (IF_MODIFIED_SINCE, validators.last_modified)]
         {
-            // It came in a header, so it can be sent in one.
+            // It arrived in a header, so it can be sent in one.
             if let Some(value) = value.and_then(|value| HeaderValue::from_str(&value).ok()) {
                 outgoing = outgoing.with_header(name, value);
             }
@@ -99,11 +99,11 @@ fn text(headers: &HeaderMap, name: HeaderName) -> impl Iterator<Item = String> {
     values.filter_map(|value| std::str::from_utf8(value.as_bytes()).ok().map(str::to_owned))
 }
 
-/// A body, and the place that it takes if it is large.
+/// A body, and the place that it occupies if it is large.
 type Held = (Bytes, Option<Arc<OwnedSemaphorePermit>>);
 
-/// The body of an answer, decompressed. Beyond [`LIGHT_BYTES`] reading continues as soon as there is a place for a
-/// large one.
+/// The body of a response, decompressed. After [`LIGHT_BYTES`], reading continues as soon as there is a place for a
+/// large body.
 async fn body(
     mut answer: Answer,
     limit: usize,
@@ -124,7 +124,7 @@ async fn body(
                 tokio::time::timeout(answer.time_left(), Arc::clone(&places).acquire_owned());
             let permit = wait.await.map_err(|_| EgressError::Timeout)?;
             place = permit.ok().map(Arc::new);
-            // Memory that is not written is not taken; growing by doubling would take more.
+            // Memory that is not written is not used; growing by doubling would use more.
             whole.reserve(limit - whole.len());
         }
         whole.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));

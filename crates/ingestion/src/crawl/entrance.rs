@@ -41,7 +41,7 @@ pub(super) async fn robots(site: &Site, requests: &Requests) -> Result<Robots, S
                 Ok(Robots::parse(&body, PRODUCT_TOKEN))
             }
             status if status == 429 || status >= 500 => Err(format!(
-                "`{url}` answered {status}, and without it no page may be requested; try again later"
+                "`{url}` answered {status}; no page may be requested without it; try again later"
             )),
             _ => Ok(Robots::default()),
         },
@@ -95,7 +95,7 @@ pub(super) async fn listed_pages(
         pages.extend(sitemap.pages.iter().filter_map(inside).take(most - pages.len()));
         let further = sitemap.sitemaps.iter().filter_map(inside);
         let further: Vec<Url> = further.filter(|url| robots.allows(url)).collect();
-        // More than are read need not be kept. The last is taken first, so that they are read in order.
+        // Only as many as are read are kept. They are taken from the end, so they are in reverse order.
         let room = requests.settings.sitemaps.saturating_sub(read + waiting.len());
         let mut further: Vec<Url> =
             further.into_iter().filter(|url| seen.insert(url.clone())).take(room).collect();

@@ -18,17 +18,17 @@ pub struct FetchRequest {
     pub accept: &'static str,
     /// The version that is already known, sent as `If-None-Match` and `If-Modified-Since`.
     pub validators: Validators,
-    /// Whether the body of a successful answer is wanted, by its `Content-Type`.
+    /// Whether the body of a successful response is wanted, by its `Content-Type`.
     pub wanted: fn(Option<&str>) -> bool,
     /// The most bytes of the body after decompression.
     pub limit: usize,
     /// What happens to a larger body.
     pub excess: Excess,
-    /// A large body takes one of these places for as long as it is held.
+    /// A large body occupies one of these places while it is held.
     pub places: Arc<Semaphore>,
 }
 
-/// A body of more bytes takes one of the places for large ones.
+/// A larger body occupies one of the places for large ones.
 pub(super) const LIGHT_BYTES: usize = 1_024 * 1_024;
 
 /// What happens to a body beyond the limit.
@@ -40,7 +40,7 @@ pub enum Excess {
     Cut,
 }
 
-/// An answer, with the headers that a crawl looks at.
+/// A response, with the headers that a crawl uses.
 #[derive(Debug, Clone, Default)]
 pub struct Fetched {
     /// The status.
@@ -55,9 +55,9 @@ pub struct Fetched {
     pub robots_tags: Vec<String>,
     /// `ETag` and `Last-Modified`.
     pub validators: Validators,
-    /// The body, decompressed. `None` if the answer is not a success or its body was not wanted.
+    /// The body, decompressed. `None` if the response is not a success or its body was not wanted.
     pub body: Option<Bytes>,
-    /// The place that a large body takes.
+    /// The place that a large body occupies.
     pub place: Option<Arc<OwnedSemaphorePermit>>,
 }
 
@@ -76,11 +76,11 @@ pub struct FetchError {
 /// Fetches untrusted addresses.
 #[async_trait]
 pub trait Fetch: Send + Sync {
-    /// Sends a request and returns the answer, even if it is a redirect. Ends within a deadline of its own; dropping
-    /// the future ends the transfer.
+    /// Sends a request and returns the response, even if it is a redirect. It has its own deadline; dropping the future
+    /// ends the transfer.
     ///
     /// # Errors
     ///
-    /// If there is no answer.
+    /// If there is no response.
     async fn fetch(&self, request: FetchRequest) -> Result<Fetched, FetchError>;
 }

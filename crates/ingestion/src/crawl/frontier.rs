@@ -20,7 +20,7 @@ pub(super) struct Frontier {
     last: VecDeque<FoundPage>,
     seen: HashSet<String>,
     variants: Variants,
-    /// The most pages that are ever found, and the most addresses besides that are not pages.
+    /// The maximum number of pages that are found, and of addresses that are not pages.
     capacity: usize,
     /// How many of the found addresses are not pages.
     refused: usize,

@@ -1,4 +1,4 @@
-//! Politeness: how many requests a host gets at a time, and with which pauses.
+//! Politeness: the number of concurrent requests to a host, and the pauses between them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::Party;
 
-/// The hosts that crawls are at, so that two crawls of one host share its gate.
+/// The hosts that are being crawled, so that two crawls of one host share its gate.
 #[derive(Debug, Default)]
 pub(super) struct Hosts(Mutex<HashMap<String, Weak<Gate>>>);
 
@@ -33,9 +33,9 @@ impl Hosts {
 #[derive(Debug)]
 pub(super) struct Gate {
     places: FairPool<Party>,
-    /// The place of requests that go one at a time.
+    /// The place of requests that are sent one at a time.
     turns: FairPool<Party>,
-    /// When the last of those went.
+    /// When the last of those was sent.
     last: Mutex<Option<Instant>>,
     /// No request passes before this time, because the host asked for a pause.
     closed_until: Mutex<Option<Instant>>,
@@ -58,7 +58,7 @@ impl Gate {
         }
     }
 
-    /// Waits for a place. With a `delay`, one request goes at a time, and at least that long after the one before.
+    /// Waits for a place. With a `delay`, requests are sent one at a time, at least that long after each other.
     pub(super) async fn enter(&self, party: Party, delay: Option<Duration>) -> Pass {
         let mut turn = None;
         if let Some(delay) = delay {
@@ -76,7 +76,7 @@ impl Gate {
         Pass { _place: place, _turn: turn }
     }
 
-    /// Lets no request pass for a while.
+    /// Holds all requests for a while.
     pub(super) fn close(&self, pause: Duration) {
         let until = Instant::now() + pause;
         let mut closed = self.closed_until.lock();

@@ -54,7 +54,7 @@ pub struct CrawlBatch {
     pub visited: Vec<VisitedPage>,
     /// Pages that were found. Some of them may have been visited since.
     pub found: Vec<FoundPage>,
-    /// How far the crawl is.
+    /// The progress of the crawl.
     pub progress: Progress,
 }
 
@@ -106,7 +106,7 @@ impl<'a> Journal<'a> {
             requested: 0,
         };
         for (url, status, hash) in &so_far.visited {
-            // A page with a hash was fetched; one without was left out only if it was skipped.
+            // A page with a hash was fetched; one without was omitted only if it was skipped.
             let was_requested = hash.is_some() || *status != CrawledPageStatus::Skipped;
             journal.count(url, *status, *hash, was_requested);
         }

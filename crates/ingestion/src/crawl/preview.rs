@@ -15,7 +15,7 @@ use super::{Crawler, not_allowed};
 
 /// Sitemaps that are read for a preview.
 const SITEMAPS: usize = 3;
-/// How much of each of them is read, in bytes once decompressed.
+/// How much of each of them is read, in bytes after decompression.
 const SITEMAP_BYTES: usize = 2 * 1_024 * 1_024;
 
 #[async_trait]
@@ -23,7 +23,7 @@ impl SitePreviews for Crawler {
     async fn preview(&self, account: Id<kind::Account>, start: &Url) -> SitePreview {
         let Some(site) = Site::of(start) else {
             let nowhere = SitePreview::of(start.to_string(), String::new());
-            return nowhere.refused(format!("`{start}` is no address of a website"));
+            return nowhere.refused(format!("`{start}` is not the address of a website"));
         };
         let named = site.name(start).unwrap_or_else(|| start.clone());
         let preview = SitePreview::of(named.to_string(), site.at("/robots.txt").to_string());
@@ -35,7 +35,7 @@ impl SitePreviews for Crawler {
 
 fn too_slow() -> String {
     format!(
-        "the site's `robots.txt` and sitemaps were not read within {} s; a crawl waits longer for them",
+        "the site's `robots.txt` and sitemaps could not be read within {} s; a crawl waits longer",
         limits::PREVIEW_SECONDS
     )
 }
@@ -49,7 +49,7 @@ impl Crawler {
         mut preview: SitePreview,
     ) -> SitePreview {
         let mut settings = self.settings;
-        // A person waits.
+        // A person is waiting for the result.
         settings.attempts = 1;
         settings.sitemaps = settings.sitemaps.min(SITEMAPS);
         settings.sitemap_bytes = settings.sitemap_bytes.min(SITEMAP_BYTES);

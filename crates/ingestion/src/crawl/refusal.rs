@@ -1,4 +1,4 @@
-//! Addresses that are left out without a request: files that are not pages, and traps.
+//! Addresses that are skipped without a request: files that are not pages, and crawler traps.
 
 use std::collections::HashMap;
 
@@ -11,8 +11,8 @@ const ADDRESS_CHARS: usize = 2_000;
 const PATH_SEGMENTS: u32 = 24;
 /// How often one segment may occur in a path: broken relative links append it again and again.
 const SEGMENT_REPEATS: usize = 3;
-/// Different queries of one path that are visited as they are found. Further ones wait until
-/// nothing else does, because calendars, filters and sort orders have endless queries.
+/// The number of different queries of one path that are visited in the order in which they are found. Further ones wait
+/// until everything else has been visited, because calendars, filters and sort orders have endless queries.
 const QUERIES_A_PATH: u32 = 500;
 
 /// File name extensions that are not pages, by kind.
@@ -67,7 +67,7 @@ const FILES: [(FileKind, &[&str]); 10] = [
     (FileKind::Signature, &["asc", "md5", "pem", "pgp", "sha1", "sha256", "sha512", "sig"]),
 ];
 
-/// Why a page of the site is left out without being requested; `None` if it may be requested.
+/// Why a page of the site is skipped without being requested; `None` if it may be requested.
 pub fn refusal(url: &Url) -> Option<PageReason> {
     if let Some(kind) = file_kind(url) {
         return Some(PageReason::NamesFile(kind));
@@ -107,7 +107,7 @@ pub(super) fn is_overlong(url: &Url) -> bool {
 pub(super) struct Variants(HashMap<String, u32>);
 
 impl Variants {
-    /// Whether the path of an address has queries left in its share.
+    /// Whether the path of an address has not used up its share of queries.
     pub(super) fn admit(&mut self, url: &Url) -> bool {
         if url.query().is_none() {
             return true;

@@ -1,4 +1,4 @@
-//! Requests to one site, with pauses, and repeated after transient faults.
+//! Requests to one site, with pauses, and retried after transient failures.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub(super) struct Requests {
     pub(super) delay: Option<Duration>,
     /// One permit for each large body that may be held.
     pub(super) places: Arc<Semaphore>,
-    /// When the site last answered, or was first asked.
+    /// When the site last responded, or was first requested.
     pub(super) answered_at: Mutex<Instant>,
     pub(super) settings: CrawlSettings,
     pub(super) clock: Arc<dyn Clock>,
@@ -39,15 +39,14 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    /// From now on, the pause that the site asks for is kept between requests.
+    /// From now on, requests keep the pause that the site asks for.
     pub(super) fn obey(&mut self, robots: &Robots) {
         let delay = robots.crawl_delay.filter(|delay| !delay.is_zero());
         self.delay = delay.map(|delay| delay.min(self.settings.longest_delay));
     }
 
-    /// Sends a request, and repeats it after transient faults, with pauses that double. If the host
-    /// says how long to wait, no request is sent to it before. A host that does not respond at all
-    /// is not asked again.
+    /// Sends a request, and retries it after transient failures, with pauses that double. If the host states how long
+    /// to wait, no request is sent to it until then. A host that does not respond at all is not tried again.
     pub(super) async fn send(&self, request: FetchRequest) -> Result<Fetched, FetchError> {
         let mut attempt = 1;
         loop {
@@ -106,7 +105,7 @@ impl Requests {
         retry_after(answer.retry_after.as_deref()?, Duration::from_millis(now))
     }
 
-    /// The pause after so many attempts, ±20 %.
+    /// The pause after this number of attempts, ±20 %.
     fn backoff(&self, attempts: u32) -> Duration {
         let mut chance = [0_u8; 1];
         self.entropy.fill(&mut chance);

@@ -1,8 +1,8 @@
-//! `robots.txt` as RFC 9309 has it: which pages of a site a crawler may request.
+//! `robots.txt` according to RFC 9309: which pages of a site a crawler may request.
 //!
-//! If the RFC says nothing, this follows what Google has published about its parser: misspelled keys, a
-//! missing colon, lines that are too long, `/index.html` as another name of its folder. One thing
-//! is the RFC's against Google's: `%61` and `a` are the same in a rule (section 2.2.2).
+//! If the RFC does not specify something, this follows Google's documentation of its parser: misspelled keys, a missing
+//! colon, lines that are too long, `/index.html` as another name of its folder. In one case it follows the RFC and not
+//! Google: `%61` and `a` are the same in a rule (section 2.2.2).
 
 mod pattern;
 
@@ -23,7 +23,7 @@ pub struct Robots {
     rules: Vec<Rule>,
     /// The pause between requests that it asks for.
     pub crawl_delay: Option<Duration>,
-    /// The sitemaps that it names, as they are written.
+    /// The sitemaps that it names, unchanged.
     pub sitemaps: Vec<String>,
 }
 
@@ -90,7 +90,7 @@ struct Parser<'a> {
     /// Whether the group that is being read is for the crawler, and whether for all.
     is_ours: bool,
     is_everyones: bool,
-    /// Whether that group has rules already, so that the next `user-agent` begins another.
+    /// Whether that group already has rules, so that the next `user-agent` starts another.
     has_rules: bool,
 }
 

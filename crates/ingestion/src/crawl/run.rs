@@ -26,11 +26,11 @@ use super::{CrawlJournal, Crawler, Party, Stop};
 
 /// The maximum number of found pages for each page that may be visited.
 const FOUND_A_PAGE: usize = 4;
-/// After this many pages in a row that fail like those of a site that is down, the start page is requested to find out.
+/// After this many consecutive pages that fail as if the site were down, the start page is requested to find out.
 const OUTAGES: u32 = 10;
 
 /// After a crash of the program, this many pages are visited one by one, each recorded before the next: more than can
-/// have been in flight or not yet recorded. So a page that crashes the program is identified by the crashes without
+/// have been in progress or not yet recorded. So a page that crashes the program is identified by the crashes without
 /// progress that follow.
 const PAGES_ALONE: usize = 128;
 /// The most links of pages that are kept for a refresh, in bytes (8 MiB, including their overhead). Beyond that, a page
@@ -47,7 +47,7 @@ enum Limit {
     Outage,
 }
 
-/// A crawl under way.
+/// A crawl in progress.
 struct Run<'a> {
     crawler: &'a Crawler,
     visitor: Arc<Visitor>,
@@ -55,18 +55,18 @@ struct Run<'a> {
     journal: Journal<'a>,
     /// Pages that are being visited.
     in_flight: HashSet<String>,
-    /// Pages in a row that failed like those of a site that is down.
+    /// The number of consecutive pages that failed as if the site were down.
     outages: u32,
     /// The start page, requested again to see whether the site is up.
     start: Url,
     title: Option<String>,
-    /// Why the start page has no text, if it has none.
+    /// Why the start page has no text, if so.
     start_reason: Option<PageReason>,
-    /// Pages that are left out for another, if that turns out to have text.
+    /// Pages that are omitted in favour of another one, if that turns out to have text.
     copies: Vec<Copy>,
     /// Copies that were read because their original has no text.
     parted: HashSet<String>,
-    /// Whether all that the sitemaps list is known.
+    /// Whether all sitemaps could be read.
     is_listed: bool,
     /// How many more pages are visited one by one.
     alone: usize,
@@ -74,18 +74,18 @@ struct Run<'a> {
     link_bytes: usize,
 }
 
-/// A page that is left out for another.
+/// A page that is omitted in favour of another one.
 struct Copy {
     page: VisitedPage,
     depth: u32,
     original: Original,
 }
 
-/// The page that a copy is left out for.
+/// The page in favour of which a copy is omitted.
 enum Original {
-    /// The one of this content.
+    /// The page with this content.
     Content([u8; 32]),
-    /// The one of this name.
+    /// The page with this name.
     Page(String),
 }
 
@@ -126,7 +126,7 @@ pub(super) async fn run(
         alone: if so_far.crashes > 0 { PAGES_ALONE } else { 0 },
         link_bytes: LINK_BYTES,
     };
-    // The start page is recorded together with all that it and the sitemaps lead to.
+    // The start page is recorded together with the pages that it and the sitemaps list.
     if so_far.visited.is_empty() {
         run.open().await?;
     } else {
@@ -137,16 +137,16 @@ pub(super) async fn run(
     Ok(run.title)
 }
 
-/// The site of a start page, spelled as the crawl so far spells it.
+/// The site of a start page, with the spelling that the crawl so far uses.
 fn site_of(start: &Url, so_far: &CrawlSoFar) -> Result<Site, Stop> {
     let waiting = so_far.waiting.first().map(|page| page.url.as_str());
     let visited = so_far.visited.last().map(|(url, ..)| url.as_str());
     let spelled = waiting.or(visited).and_then(|name| Url::parse(name).ok());
     let site = spelled.as_ref().and_then(Site::of).or_else(|| Site::of(start));
-    site.ok_or_else(|| Stop::Failed(format!("`{start}` is no address of a website")))
+    site.ok_or_else(|| Stop::Failed(format!("`{start}` is not the address of a website")))
 }
 
-/// Reads a site's `robots.txt`, and makes the visitor that obeys it.
+/// Reads a site's `robots.txt`, and creates the visitor that obeys it.
 async fn enter(
     crawler: &Crawler,
     party: Party,
@@ -242,7 +242,7 @@ impl Run<'_> {
         are_some
     }
 
-    /// Whether the site still answers, after pages that it did not answer.
+    /// Whether the site still responds, after pages without a response.
     async fn is_alive(&self) -> bool {
         let request = FetchRequest {
             url: self.visitor.site.name(&self.start).unwrap_or_else(|| self.start.clone()),
@@ -259,7 +259,7 @@ impl Run<'_> {
         }
     }
 
-    /// The next page to request. Pages before it that are left out are recorded.
+    /// The next page to request. Skipped pages before it are recorded.
     fn next_page(&mut self) -> Option<FoundPage> {
         loop {
             if self.outages >= OUTAGES || self.limit() != Limit::None {
@@ -281,7 +281,7 @@ impl Run<'_> {
         if requested >= self.crawler.settings.pages { Limit::Pages } else { Limit::None }
     }
 
-    /// Why a page is not requested, if it is not.
+    /// Why a page is not requested, if so.
     fn objection(&self, found: &FoundPage) -> Option<PageReason> {
         let url = Url::parse(&found.url).ok()?;
         if let Some(reason) = refusal(&url) {

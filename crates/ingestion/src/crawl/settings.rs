@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Limits and manners of crawls.
+/// The limits and politeness settings of crawls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CrawlSettings {
     /// The most pages that are requested.
@@ -12,21 +12,21 @@ pub struct CrawlSettings {
     /// The maximum number of links between the start page and another. Sites whose pages only link
     /// to the next one are as deep as they are long.
     pub depth: u32,
-    /// Most requests at a time to one host, over all crawls that share a crawler.
+    /// The maximum number of concurrent requests to one host, across all crawls that share a crawler.
     pub parallel: usize,
     /// The longest `Crawl-delay` that is obeyed; a longer one is shortened to this.
     pub longest_delay: Duration,
-    /// How often a page with transient faults is requested, including the first time.
+    /// How often a page with transient failures is requested, including the first time.
     pub attempts: u32,
     /// The pause before the second attempt; each further one is twice as long.
     pub retry_pause: Duration,
     /// The longest `Retry-After` that is obeyed; a request with a longer one is not repeated.
     pub longest_pause: Duration,
-    /// Largest page, text or PDF, in bytes once decompressed.
+    /// Largest page, text or PDF, in bytes after decompression.
     pub page_bytes: usize,
     /// Most sitemaps that are read.
     pub sitemaps: usize,
-    /// Largest sitemap, in bytes once decompressed.
+    /// Largest sitemap, in bytes after decompression.
     pub sitemap_bytes: usize,
     /// How long visited pages may wait to be recorded.
     pub record_every: Duration,

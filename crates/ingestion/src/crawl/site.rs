@@ -2,8 +2,8 @@
 
 use url::Url;
 
-/// Query parameters that identify the origin of a visitor or the visit, and not the page. Those
-/// that begin with `utm_` are treated alike.
+/// Query parameters that identify the origin of a visitor or the visit, and not the page. Those that begin with `utm_`
+/// are treated in the same way.
 const TRACKING: [&str; 34] = [
     "_ga",
     "_gl",
@@ -41,11 +41,10 @@ const TRACKING: [&str; 34] = [
     "yclid",
 ];
 
-/// The site that a crawl stays within: one host and port, over http and https alike, with or without
-/// a leading `www.`.
+/// The site that a crawl stays within: one host and port, over http or https, with or without a leading `www.`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Site {
-    /// Its root, spelled as the start page spells it; every page is named after it.
+    /// Its root, with the spelling of the start page; the names of all pages begin with it.
     root: Url,
 }
 
@@ -71,9 +70,9 @@ impl Site {
     /// The name of a page of the site, equal for all addresses of the same page. `None` if the address is outside the
     /// site.
     ///
-    /// It has the site's scheme and host, no fragment, no credentials, no parameters that only track,
-    /// and its percent-encoding is in normal form (RFC 3986, section 6.2.2). Dot segments, the default
-    /// port and the empty path were settled when the address was parsed.
+    /// It has the site's scheme and host, no fragment, no credentials, no tracking parameters, and its percent-encoding
+    /// is in normal form (RFC 3986, section 6.2.2). Dot segments, the default port and the empty path were settled when
+    /// the address was parsed.
     pub fn name(&self, url: &Url) -> Option<Url> {
         if !self.contains(url) {
             return None;
@@ -92,7 +91,7 @@ impl Site {
         url
     }
 
-    /// The host and port that requests to the site share, however it is spelled.
+    /// The host and port that all requests to the site share, regardless of spelling.
     pub fn host_key(&self) -> String {
         let host = bare_host(&self.root).unwrap_or_default();
         self.root.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
@@ -116,7 +115,7 @@ fn bare_host(url: &Url) -> Option<&str> {
     Some(host.strip_prefix("www.").filter(|rest| rest.contains('.')).unwrap_or(host))
 }
 
-/// A query without its tracking parameters, the others as they were and in their order.
+/// A query without its tracking parameters; the others are unchanged and in order.
 fn without_tracking(query: &str) -> String {
     let kept: Vec<String> = query
         .split('&')
@@ -131,9 +130,9 @@ fn is_tracking(pair: &str) -> bool {
     name.starts_with("utm_") || TRACKING.binary_search(&name.as_str()).is_ok()
 }
 
-/// Percent-encoding in normal form: letters, digits and `-._~` are not encoded, other encoded bytes have capital digits.
-/// A `%` that encodes nothing stays, and what follows stays encoded if decoding it would complete that `%`: `%2%65` is
-/// not `%2e`.
+/// Percent-encoding in normal form: letters, digits and `-._~` are not encoded, other encoded bytes have capital
+/// digits. A `%` that encodes nothing is kept, and the following byte stays encoded if decoding it would complete that
+/// `%`: `%2%65` is not `%2e`.
 pub(super) fn normal_encoding(text: &str) -> String {
     let mut normal = String::with_capacity(text.len());
     let mut rest = text;

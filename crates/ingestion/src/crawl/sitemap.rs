@@ -1,4 +1,4 @@
-//! Sitemaps (sitemaps.org): the addresses that a site lists of itself, as XML or as plain text.
+//! Sitemaps (sitemaps.org): the addresses that a site lists, as XML or as plain text.
 
 use std::borrow::Cow;
 use std::io::Read as _;
@@ -12,10 +12,10 @@ use quick_xml::events::{BytesRef, Event};
 const ADDRESS_CHARS: usize = 2_048;
 /// Most addresses of one file (the protocol's own limit).
 const ADDRESSES: usize = 50_000;
-/// What compressed files begin with.
+/// The first bytes of compressed files.
 const GZIP: &[u8] = &[0x1f, 0x8b];
 
-/// The addresses that a sitemap lists, as they are written.
+/// The addresses that a sitemap lists, unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sitemap {
     /// Pages.
@@ -43,7 +43,7 @@ impl Sitemap {
     }
 }
 
-/// The decompressed file. `None` if it is not compressed. Of a damaged one, the readable beginning.
+/// The decompressed file. `None` if it is not compressed; the readable beginning if it is damaged.
 fn inflate(file: &[u8], limit: usize) -> Option<Vec<u8>> {
     if !file.starts_with(GZIP) {
         return None;
@@ -56,7 +56,7 @@ fn inflate(file: &[u8], limit: usize) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// UTF-8, or what the byte order mark says.
+/// UTF-8, or the encoding of the byte order mark.
 fn decode(bytes: &[u8]) -> Cow<'_, str> {
     encoding_rs::UTF_8.decode(bytes).0
 }
@@ -68,14 +68,14 @@ fn of_lines(text: &str) -> Sitemap {
     Sitemap { pages: pages.map(str::to_owned).collect(), sitemaps: Vec::new() }
 }
 
-/// What the element around an address is.
+/// The kind of element around an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Entry {
     Page,
     Sitemap,
 }
 
-/// The current place in the document. Only depths are kept, so that nesting costs nothing.
+/// The current place in the document. Only depths are kept, so that nesting takes no memory.
 #[derive(Debug, Default)]
 struct Place {
     depth: usize,
@@ -108,7 +108,7 @@ fn of_xml(text: &str) -> Sitemap {
                 | Event::DocType(_),
             ) => {}
             Err(cause) => {
-                tracing::debug!(%cause, "a sitemap is no valid XML; what stands before is read");
+                tracing::debug!(%cause, "a sitemap is not valid XML; the part before the error is used");
                 break;
             }
         }
@@ -155,8 +155,7 @@ impl Place {
         }
     }
 
-    /// A character or one of the five entities that XML has; those that a document declares itself
-    /// are not expanded.
+    /// A character or one of XML's five entities; entities that a document declares are not expanded.
     fn entity(&mut self, entity: &BytesRef<'_>) {
         if let Ok(Some(char)) = entity.resolve_char_ref() {
             self.text(char.encode_utf8(&mut [0; 4]));

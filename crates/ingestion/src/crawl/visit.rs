@@ -38,7 +38,7 @@ pub(super) struct Visitor {
     pub(super) requests: Requests,
     pub(super) reader: Arc<dyn ReadPage>,
     pub(super) known: Arc<HashMap<String, KnownPage>>,
-    /// Whether pages that are linked belong to the crawl.
+    /// Whether linked pages belong to the crawl.
     pub(super) follows_links: bool,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Visit {
     pub(super) depth: u32,
     /// The address that the page names as its own.
     pub(super) lead: Option<Lead>,
-    /// Whether it failed like a page of a site that is down.
+    /// Whether it failed as if the site were down.
     pub(super) is_outage: bool,
 }
 
@@ -56,11 +56,11 @@ pub(super) struct Visit {
 pub(super) enum Lead {
     /// The page redirects to the address.
     Redirect(Url),
-    /// The page says that it is a copy of the page at the address.
+    /// The page declares itself a copy of the page at the address.
     Canonical(Url),
 }
 
-/// An answer's body, and what it is.
+/// A response's body and its kind.
 struct Body {
     bytes: Bytes,
     hash: [u8; 32],
@@ -109,7 +109,7 @@ impl Visitor {
         visit(page, found.depth)
     }
 
-    /// Whether a redirect's target is the page itself, addressed otherwise.
+    /// Whether a redirect's target is the page itself at another address.
     fn is_spelling_of(&self, name: &Url, target: &Url, how: Visiting) -> bool {
         let is_same_site = || Site::of(target).as_ref() == Some(&self.site);
         self.site.name(target).as_ref() == Some(name) && (how != Visiting::Start || is_same_site())
@@ -282,7 +282,7 @@ impl Visitor {
         Visit { lead: canonical.map(Lead::Canonical), ..visit(page, found.depth) }
     }
 
-    /// The name of the page that a page says it is a copy of, if it is another one of the site.
+    /// The name of the canonical page, if it is another page of the site.
     fn canonical(&self, read: &PageReading<Prepared>, own: &str) -> Option<Url> {
         if !self.follows_links {
             return None;
@@ -311,7 +311,7 @@ async fn examined(bytes: Bytes, content_type: Option<String>) -> Option<Body> {
     tokio::task::spawn_blocking(examine).await.ok()
 }
 
-/// Whether what is known about a page stays true as long as its bytes are the same.
+/// Whether the known facts about a page stay valid as long as its bytes are the same.
 fn lasts(known: &KnownPage) -> bool {
     known.document.is_some()
         || known.status == CrawledPageStatus::Skipped
@@ -348,7 +348,7 @@ fn blank(found: &FoundPage) -> VisitedPage {
     }
 }
 
-/// A page that is left out without a request.
+/// A page that is skipped without a request.
 pub(super) fn left_out(found: &FoundPage, reason: PageReason) -> VisitedPage {
     skipped(blank(found), reason)
 }

@@ -3,20 +3,20 @@
 use super::table::{self, Table};
 use super::{Reading, Unreadable, text};
 
-/// What stands between fields, the most probable first.
+/// Field separators, most probable first.
 const SEPARATORS: [char; 4] = ['\t', ';', ',', '|'];
-/// So many records tell whether a text is a table.
+/// The number of records that decide whether a text is a table.
 const SAMPLE: usize = 50;
-/// A table has at least so many records, the headers included.
+/// The minimum number of records of a table, including the headers.
 const RECORDS: usize = 3;
-/// A header is no longer.
+/// The maximum length of a header.
 const HEADER_CHARS: usize = 60;
 
 /// Reads a CSV file. `charset` is the encoding that a header named.
 ///
 /// # Errors
 ///
-/// If it is no text, or has more cells or text than a document may.
+/// If it is not text, or has more cells or text than a document may.
 pub(crate) fn read(bytes: &[u8], charset: Option<&str>) -> Result<Reading, Unreadable> {
     let Reading { text, .. } = text::read(bytes, charset)?;
     let Some(separator) = separator(&text) else { return Ok(Reading::plain(text)) };
@@ -38,7 +38,7 @@ pub(super) fn is_table(text: &str) -> bool {
     separator(text).is_some()
 }
 
-/// What separates the fields of a table. `None` if the text is none.
+/// What separates the fields of a table. `None` if the text is not a table.
 fn separator(text: &str) -> Option<char> {
     SEPARATORS.into_iter().find(|separator| {
         let records: Vec<Vec<String>> = Records::new(text, *separator)

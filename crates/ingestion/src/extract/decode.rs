@@ -1,4 +1,4 @@
-//! Bytes of a text file made into text.
+//! Decodes the bytes of a text file.
 
 use std::borrow::Cow;
 
@@ -7,9 +7,9 @@ use encoding_rs::Encoding;
 
 use super::Unreadable;
 
-/// Characters beyond ASCII that came out right for each that did not, at least.
+/// The minimum ratio of correctly decoded non-ASCII characters to damaged ones.
 const WHOLE_A_DAMAGED: usize = 4;
-/// At most one control character in so many characters of a text; beyond that it is binary.
+/// A text has at most one control character per this number of characters; otherwise it is binary.
 const CHARS_A_CONTROL: usize = 100;
 
 /// The text that `bytes` contain: UTF-8, UTF-16 after its byte order mark, otherwise the legacy encoding that their
@@ -58,8 +58,8 @@ pub(super) fn is_mostly_utf8(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_ok() || is_mostly_whole(&String::from_utf8_lossy(bytes))
 }
 
-/// Whether a decoded text has far more characters beyond ASCII than places where it was damaged: in a
-/// wrong encoding they hardly ever come out right.
+/// Whether a decoded text has far more non-ASCII characters than damaged places: a wrong encoding hardly ever decodes
+/// them.
 pub(super) fn is_mostly_whole(text: &str) -> bool {
     let damaged = text.matches(char::REPLACEMENT_CHARACTER).count();
     let beyond = text.chars().filter(|char| !char.is_ascii()).count() - damaged;
@@ -80,7 +80,7 @@ fn binary() -> Unreadable {
     Unreadable::new("the file is not text: it contains binary data")
 }
 
-/// Whether a decoded text holds NUL, or more control characters than a text does.
+/// Whether a decoded text contains NUL, or too many control characters for a text.
 fn is_binary(text: &str) -> bool {
     let mut controls = 0_usize;
     let mut chars = 0_usize;
@@ -89,7 +89,7 @@ fn is_binary(text: &str) -> bool {
             return true;
         }
         chars += 1;
-        // A form feed ends a page, and ESC colours a terminal's log.
+        // A form feed ends a page, and ESC starts colours in terminal logs.
         if char.is_control()
             && !matches!(char, '\t' | '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1b}' | '\u{85}')
         {

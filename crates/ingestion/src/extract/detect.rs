@@ -1,4 +1,4 @@
-//! What a file is, by its content.
+//! Detects the type of a file by its content.
 
 use std::borrow::Cow;
 use std::io::{Cursor, Read as _};
@@ -11,12 +11,12 @@ use super::csv;
 use super::decode::decoded;
 use super::docx::is_protected;
 
-/// How far into a file its `%PDF-` may stand: readers accept it within the first 1,024 bytes.
+/// How far into a file its `%PDF-` may be: readers accept it within the first 1,024 bytes.
 const PDF_HEADER_BYTES: usize = 1_024;
 /// How much of `[Content_Types].xml` is read; real ones have a few thousand bytes.
 const CONTENT_TYPES_BYTES: u64 = 1_024 * 1_024;
-/// What the main parts of Word documents are declared as: documents, templates, and both with macros (ECMA-376, part 1,
-/// 11.3.10; [MS-OFFMACRO] 2.2.1).
+/// The declared types of the main parts of Word documents: documents, templates, and both with macros (ECMA-376, part
+/// 1, 11.3.10; [MS-OFFMACRO] 2.2.1).
 const DOCX_MAIN_PARTS: [&str; 4] = [
     "wordprocessingml.document.main+xml",
     "wordprocessingml.template.main+xml",
@@ -43,7 +43,7 @@ const PPTX_MAIN_PARTS: [&str; 6] = [
 /// Headers of which a message has at least one besides its sender.
 const MAIL_HEADERS: [&str; 6] =
     ["date", "delivered-to", "message-id", "mime-version", "received", "return-path"];
-/// What books and OpenDocument files state.
+/// The declared types of books and OpenDocument files.
 const STATED_TYPES: [(&str, UploadType); 5] = [
     ("application/epub+zip", UploadType::Epub),
     ("application/vnd.oasis.opendocument.text", UploadType::Odt),
@@ -51,17 +51,17 @@ const STATED_TYPES: [(&str, UploadType); 5] = [
     ("application/vnd.oasis.opendocument.spreadsheet", UploadType::Ods),
     ("application/vnd.oasis.opendocument.spreadsheet-template", UploadType::Ods),
 ];
-/// How much of a message is looked at for its headers.
+/// How much of a message is searched for its headers.
 const MAIL_BYTES: usize = 64 * 1_024;
-/// How much of a text is looked at to tell whether it is a table.
+/// How much of a text is examined to decide whether it is a table.
 const TABLE_CHARS: usize = 20_000;
 
 /// The type of a file by its content, whatever its name. `None` if it is of no type that is read.
 ///
 /// A DOCX is a ZIP archive that declares a WordprocessingML document. One that is protected by a password is recognised
-/// too, so that the error of reading it can say so. Text is what
-/// [`decode`](fn@super::decode) can read, except for formats that merely look like text
-/// (PostScript); it is HTML if it begins like a whole page, and CSV if its records have the same fields.
+/// too, so that reading it fails with a specific error. Text is what [`decode`](fn@super::decode) can read, except for
+/// formats that merely look like text (PostScript); it is HTML if it begins like a whole page, and CSV if its records
+/// have the same fields.
 ///
 /// # Examples
 ///
@@ -109,14 +109,14 @@ pub fn detect_upload_type(bytes: &[u8]) -> Option<UploadType> {
     })
 }
 
-/// Whether a file ends as a PDF does, which a text about them hardly will.
+/// Whether a file ends like a PDF, which a text about PDFs is unlikely to do.
 fn has_trailer(bytes: &[u8]) -> bool {
     let end = bytes.get(bytes.len().saturating_sub(PDF_HEADER_BYTES)..).unwrap_or(bytes);
     end.windows(9).any(|window| window == b"startxref")
 }
 
-/// What a ZIP archive says that it is: OpenDocument files in a part without compression (OpenDocument 1.3, part 2, 3.3),
-/// Office Open XML files in the list of their parts' types.
+/// The declared type of a ZIP archive: OpenDocument files in a part without compression (OpenDocument 1.3, part 2,
+/// 3.3), Office Open XML files in the list of their parts' types.
 fn of_archive(bytes: &[u8]) -> Option<UploadType> {
     let mut archive = ZipArchive::new(Cursor::new(bytes)).ok()?;
     if let Some(stated) = part(&mut archive, "mimetype") {
@@ -132,8 +132,8 @@ fn of_archive(bytes: &[u8]) -> Option<UploadType> {
     }
 }
 
-/// The beginning of a part of an archive, whose name is compared without regard to case, as the standard has it. What
-/// cannot be decompressed says nothing.
+/// The beginning of a part of an archive. Names ignore case, as in the standard. A part that cannot be decompressed is
+/// empty.
 fn part(archive: &mut ZipArchive<Cursor<&[u8]>>, name: &str) -> Option<String> {
     let mut text = Vec::new();
     let has_name = |at: &usize| {
@@ -179,7 +179,7 @@ fn is_mail(bytes: &[u8]) -> bool {
     has_sender && has_other
 }
 
-/// As much of a text as tells whether it is a table.
+/// The beginning of a text, enough to decide whether it is a table.
 fn start_of(text: &str) -> &str {
     let end = text.char_indices().nth(TABLE_CHARS).map_or(text.len(), |(end, _)| end);
     let start = text.get(..end).unwrap_or_default();

@@ -1,7 +1,8 @@
-//! DOCX files (ECMA-376, WordprocessingML) made into text.
+//! Extracts text from DOCX files (ECMA-376, WordprocessingML).
 //!
-//! In are paragraphs, headings, lists with their numbers, tables, text boxes once, notes after the paragraph that
-//! refers to them, what was inserted, the results of fields, and each header and footer once. Left out are comments, deletions, field codes, hidden text and placeholders.
+//! Included are paragraphs, headings, lists with their numbers, tables, text boxes once, notes after the paragraph that
+//! refers to them, tracked insertions, the results of fields, and each header and footer once. Comments, deletions,
+//! field codes, hidden text and placeholders are omitted.
 
 pub(super) mod drawings;
 pub(super) mod element;
@@ -33,7 +34,7 @@ use styles::Styles;
 
 /// The text of a DOCX file.
 ///
-/// Decompression and nesting are limited. For files of strangers, prefer a process that may be lost.
+/// Decompression and nesting are limited. For untrusted files, prefer a process that may be killed.
 ///
 /// # Errors
 ///

@@ -7,22 +7,22 @@ use super::ocr::Ocr;
 use super::workbook::{self, Kind};
 use super::{Reading, Unreadable, book, csv, docx, html, mail, open_text, rich, slides, text};
 
-/// Where a saved page lies, as far as anybody knows (RFC 6694).
+/// The address of a saved page, which is unknown (RFC 6694).
 const NOWHERE: &str = "about:blank";
 
 /// Reads a file, which is of this type, in this process.
 ///
-/// Call it only in a process that may be lost: on files made for it, the libraries beneath loop, abort or exhaust
+/// Call it only in a process that may be killed: on malicious files, the underlying libraries loop, abort or exhaust
 /// memory. The sandbox's `Readers` call it in processes of their own.
 ///
 /// # Errors
 ///
-/// If the file is protected, damaged, without text, or larger than is read.
+/// If the file is protected, damaged, without text, or exceeds the limits.
 pub fn read(kind: UploadType, bytes: &[u8]) -> Result<Reading, Unreadable> {
     read_with(kind, bytes, None)
 }
 
-/// Reads a file. Text that only its pictures show is recognised, if there is something to do it.
+/// Reads a file. Text in pictures is recognised if OCR is available.
 pub(crate) fn read_with(
     kind: UploadType,
     bytes: &[u8],
@@ -63,7 +63,7 @@ pub(crate) fn read_with(
     }
 }
 
-/// The program was built without the reader of PDF files.
+/// The program was built without PDF support.
 #[cfg(not(feature = "pdf"))]
 fn no_pdf() -> Unreadable {
     Unreadable::new("PDF files and pictures cannot be read by this program")

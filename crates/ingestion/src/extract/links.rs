@@ -1,11 +1,11 @@
-//! Which addresses of links are written beside their text.
+//! Decides which addresses of links are written next to their text.
 
-/// Endings of addresses that are files to get rather than pages to read.
+/// Extensions of addresses that are downloads rather than pages.
 const FILES: [&str; 20] = [
     ".csv", ".doc", ".docx", ".dotx", ".epub", ".ics", ".odp", ".ods", ".odt", ".pdf", ".ppt",
     ".pptx", ".rtf", ".tar.gz", ".vcf", ".xls", ".xlsm", ".xlsx", ".xml", ".zip",
 ];
-/// Words of links that say nothing without their address, and of those that lead to a form.
+/// Words of links that have no meaning without their address, and of links to forms.
 const POINTING: [&str; 23] = [
     "antrag",
     "antragsformular",
@@ -31,13 +31,13 @@ const POINTING: [&str; 23] = [
     "这里",
     "こちら",
 ];
-/// A link of more words tells where it leads by itself.
+/// A link with more words describes its target.
 const POINTING_WORDS: usize = 4;
-/// A longer address is not written.
+/// The maximum length of an address that is written.
 const ADDRESS_CHARS: usize = 200;
-/// The address that a link's text does not tell: of mail, telephones, files and forms. The addresses of ordinary
-/// pages are left out, for a page has hundreds of them, and no one asks for them.
-pub(super) fn told(href: &str, text: &str) -> Option<String> {
+/// The address of a link, if its text does not contain it: of mail, telephones, files and forms. Addresses of ordinary
+/// pages are omitted, because a page has hundreds of them and nobody asks for them.
+pub(super) fn target_to_show(href: &str, text: &str) -> Option<String> {
     let href = href.trim();
     let (scheme, rest) = href.split_once(':').unwrap_or_default();
     let shown = if scheme.eq_ignore_ascii_case("mailto") || scheme.eq_ignore_ascii_case("tel") {
@@ -72,7 +72,7 @@ fn leads_to_a_file(href: &str) -> bool {
     FILES.iter().any(|ending| path.ends_with(ending))
 }
 
-/// Whether it leads anywhere but within the page or to a script.
+/// Whether it leads anywhere other than within the page or to a script.
 fn is_address(href: &str) -> bool {
     let is_other_scheme = href.split_once(':').is_some_and(|(scheme, _)| {
         !scheme.contains('/')
@@ -91,19 +91,22 @@ fn is_pointing(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::told;
+    use super::target_to_show;
 
     #[test]
     fn addresses_that_the_text_does_not_tell_are_told() {
-        let told = |href: &str, text: &str| told(href, text).unwrap_or_default();
-        assert_eq!(told("mailto:info@h.example?subject=x", "Write to us"), "info@h.example");
-        assert_eq!(told("mailto:info@h.example", "info@h.example"), "");
-        assert_eq!(told("tel:+4940123456", "Call us"), "+4940123456");
-        assert_eq!(told("tel:+4940123456", "040 / 12 34 56"), "");
-        assert_eq!(told("/forms/berth.pdf?v=2", "Application for a berth"), "/forms/berth.pdf?v=2");
-        assert_eq!(told("https://h.example/apply", "the form"), "https://h.example/apply");
-        assert_eq!(told("https://h.example/tides", "Tides of the harbour"), "");
-        assert_eq!(told("javascript:go()", "here"), "");
-        assert_eq!(told("#top", "here"), "");
+        let target = |href: &str, text: &str| target_to_show(href, text).unwrap_or_default();
+        assert_eq!(target("mailto:info@h.example?subject=x", "Write to us"), "info@h.example");
+        assert_eq!(target("mailto:info@h.example", "info@h.example"), "");
+        assert_eq!(target("tel:+4940123456", "Call us"), "+4940123456");
+        assert_eq!(target("tel:+4940123456", "040 / 12 34 56"), "");
+        assert_eq!(
+            target("/forms/berth.pdf?v=2", "Application for a berth"),
+            "/forms/berth.pdf?v=2"
+        );
+        assert_eq!(target("https://h.example/apply", "the form"), "https://h.example/apply");
+        assert_eq!(target("https://h.example/tides", "Tides of the harbour"), "");
+        assert_eq!(target("javascript:go()", "here"), "");
+        assert_eq!(target("#top", "here"), "");
     }
 }

@@ -1,4 +1,4 @@
-//! Messages (EML; RFC 5322 and MIME): who wrote what to whom, and what is attached.
+//! Messages (EML; RFC 5322 and MIME): headers, text and attachments.
 
 use std::panic::catch_unwind;
 
@@ -13,20 +13,20 @@ use cicerone_domain::{UploadType, limits};
 const DEPTH: usize = 3;
 /// The most attachments of a message that are read.
 const ATTACHMENTS: usize = 50;
-/// The most people that are named of a list of them.
+/// The maximum number of people in a list that are named.
 const PEOPLE: usize = 20;
 
 /// Reads a message. An attachment that cannot be read is named with the reason.
 ///
 /// # Errors
 ///
-/// If it is no message or has no text.
+/// If it is not a message or has no text.
 pub(crate) fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
     message(bytes, 0)
 }
 
 fn message(bytes: &[u8], depth: usize) -> Result<Reading, Unreadable> {
-    // The library panics over some damaged messages.
+    // The library panics on some damaged messages.
     let parsed = catch_unwind(|| MessageParser::default().parse(bytes));
     let Ok(parsed) = parsed else {
         return Err(Unreadable::new("the message is damaged: its parts do not fit together"));
@@ -100,7 +100,7 @@ fn message(bytes: &[u8], depth: usize) -> Result<Reading, Unreadable> {
     Ok(Reading { title: subject, text, tables, warnings, ..Reading::default() })
 }
 
-/// The text of an attachment. `None` if it is of no type that is read.
+/// The text of an attachment; `None` if its type is not supported.
 fn attached(bytes: &[u8], depth: usize) -> Result<Option<Reading>, Unreadable> {
     let Some(kind) = detect_upload_type(bytes) else { return Ok(None) };
     let reading = match kind {

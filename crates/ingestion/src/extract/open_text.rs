@@ -5,7 +5,7 @@ use super::docx::markdown::{Block, Kind, one_line, render};
 use super::docx::package::Package;
 use super::{Reading, Unreadable, links, title};
 
-/// The most columns that a cell is repeated in, and blanks that are written at once.
+/// The maximum number of repetitions of a cell, and of blanks.
 const REPEATS: usize = 63;
 /// The deepest level of a heading or an item.
 const LEVELS: usize = 6;
@@ -66,7 +66,7 @@ struct Story {
     done: Vec<Block>,
     /// How many lists enclose the current place.
     lists: usize,
-    /// Notes and frames of the current paragraph, which follow it.
+    /// Notes and frames of the current paragraph, which are written after it.
     aside: Vec<Block>,
 }
 
@@ -137,7 +137,8 @@ impl Story {
                     self.inline(part, line);
                     let text = line.get(start..).unwrap_or_default();
                     let href = part.attribute("href").filter(|_| !text.trim().is_empty());
-                    if let Some(address) = href.and_then(|href| links::told(&href, text)) {
+                    if let Some(address) = href.and_then(|href| links::target_to_show(&href, text))
+                    {
                         line.push_str(&format!(" ({address})"));
                     }
                 }
@@ -146,7 +147,7 @@ impl Story {
         }
     }
 
-    /// Text that stands beside a paragraph: notes, boxes, descriptions of pictures.
+    /// Text outside a paragraph: notes, boxes, descriptions of pictures.
     fn beside(&mut self, element: &Element<'_>) {
         let mut inner = Self::default();
         inner.blocks(element);

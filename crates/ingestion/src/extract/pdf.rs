@@ -1,10 +1,10 @@
-//! PDF files made into text.
+//! Extracts the text of PDF files.
 //!
-//! Glyphs with their places come first: [`reader`] collects them from each page. Words, lines, cells, columns, tables,
-//! headings and the direction of reading are decided from places alone, in modules that know no PDF ([`runs`], [`rows`],
-//! [`columns`], [`tables`], [`headings`]). Pages of which the first reader makes nothing, or nothing good, are read by
-//! `pdf-extract` too, with its faults repaired, and the better text is taken. Then the text is tidied: lines become
-//! paragraphs, hyphens at line ends and what every page repeats at its edge are removed.
+//! [`reader`] first collects the glyphs of each page with their positions. Words, lines, cells, columns, tables,
+//! headings and the reading direction follow from positions alone, in modules that do not depend on PDF ([`runs`],
+//! [`rows`], [`columns`], [`tables`], [`headings`]). If the first reader finds no text on a page, or only bad text,
+//! `pdf-extract` reads it too, with its bugs worked around, and the better text is used. Then the text is cleaned up:
+//! lines become paragraphs, and hyphens at line ends and lines that every page repeats at its edge are removed.
 
 mod annotations;
 mod bounds;
@@ -49,22 +49,23 @@ use quality::Quality;
 
 /// The text of a PDF file.
 ///
-/// Call it only in a process that may be lost: on files made for it, both readers abort, loop or exhaust memory.
+/// Call it only in a process that may be killed: on malicious files, both readers abort, loop or exhaust memory.
 ///
 /// # Errors
 ///
-/// If the file is protected, damaged, without text (a scan), or if its fonts do not say which characters they show.
+/// If the file is protected or damaged, has no text (a scan), or has fonts that do not state which characters they
+/// show.
 pub fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
     read_with(bytes, None)
 }
 
-/// The text of a PDF file. Pages that show pictures and no text are recognised, if there is something to do it.
+/// The text of a PDF file. Pages that show pictures and no text are recognised if OCR is available.
 pub(crate) fn read_with(bytes: &[u8], ocr: Option<&mut dyn Ocr>) -> Result<Reading, Unreadable> {
     let mut draft = match reader::read(bytes) {
         Ok(first) if !first.has_doubtful_pages() => first,
         Ok(first) => match extractor::read(bytes, |page| first.is_doubtful(page)) {
             Ok(second) => first.better_pages(second),
-            // The second reader is asked for more, not for a verdict.
+            // The second reader only adds text; its errors are ignored.
             Err(_) => first,
         },
         Err(refusal) => extractor::read(bytes, |_| true).map_err(|second| refusal.or(second))?,
@@ -75,11 +76,11 @@ pub(crate) fn read_with(bytes: &[u8], ocr: Option<&mut dyn Ocr>) -> Result<Readi
     finish(draft)
 }
 
-/// The text of a picture, which is recognised.
+/// The recognised text of a picture.
 ///
 /// # Errors
 ///
-/// If there is nothing to recognise it, if that fails, or if it finds no text.
+/// If OCR is not available, fails, or finds no text.
 #[cfg(feature = "office")]
 pub(crate) fn read_picture(bytes: &[u8], ocr: Option<&mut dyn Ocr>) -> Result<Reading, Unreadable> {
     let Some(ocr) = ocr else {
@@ -99,7 +100,7 @@ pub(crate) fn read_picture(bytes: &[u8], ocr: Option<&mut dyn Ocr>) -> Result<Re
     Ok(Reading { pages: Vec::new(), warnings, ..reading })
 }
 
-/// The text of one reader alone, for comparing them. `None` if it reads nothing.
+/// The text of one reader alone, for comparison. `None` if it finds no text.
 #[doc(hidden)]
 pub fn read_alone(reader: PdfReader, bytes: &[u8]) -> Option<String> {
     let draft = match reader {
@@ -117,7 +118,7 @@ pub fn read_alone(reader: PdfReader, bytes: &[u8]) -> Option<String> {
 pub enum PdfReader {
     /// Our own.
     Glyphs,
-    /// `pdf-extract` with its faults repaired.
+    /// `pdf-extract` with its bugs worked around.
     Extractor,
     /// `pdf-extract` without.
     ExtractorAsItComes,
@@ -149,7 +150,7 @@ fn finish(draft: Draft) -> Result<Reading, Unreadable> {
         starts.push(text.len());
         text.push_str(&page);
     }
-    // A scan whose pages only have their numbers as text.
+    // A scan whose only text is page numbers.
     if text.trim().is_empty() {
         return Err(refusal);
     }
@@ -157,7 +158,7 @@ fn finish(draft: Draft) -> Result<Reading, Unreadable> {
     Ok(Reading { title, text, pages: starts, tables: None, warnings })
 }
 
-/// What is not in the text.
+/// What is missing in the text.
 fn warnings(draft: &Draft) -> Warnings {
     let mut warnings = Warnings::default();
     for (page, draft) in (1..).zip(&draft.pages) {
@@ -180,10 +181,10 @@ fn scanned(draft: &Draft) -> Unreadable {
     });
     Unreadable::new(match failure {
         Some(reason) => format!(
-            "the PDF holds no readable text; it looks scanned, and recognising its pictures (OCR) failed: {reason}"
+            "the PDF contains no readable text; it looks scanned, and recognising its pictures (OCR) failed: {reason}"
         ),
-        None => "the PDF holds no readable text; it looks scanned: make it searchable (OCR) and upload that, \
-                 or upload it to a server with the setting `ocr.command`"
+        None => "the PDF contains no readable text; it looks scanned: make it searchable (OCR) and upload that, or \
+                 upload it to a server with the setting `ocr.command`"
             .to_owned(),
     })
 }

@@ -1,4 +1,4 @@
-//! What a reader makes of a file or a web page: text with its structure, in one form for all formats.
+//! The result of reading a file or a web page: text with its structure, in one form for all formats.
 
 use std::ops::Range;
 
@@ -21,16 +21,15 @@ const PROSE_LETTERS: usize = 80;
 pub struct Reading {
     /// The title that the content itself states.
     pub title: Option<String>,
-    /// The text as Markdown: headings begin with `#`, lists with `- ` or `1. `, rows of tables stand
-    /// between `|`, code in fences, blocks apart by an empty line. Text of formats without structure
-    /// is text as it is.
+    /// The text as Markdown: headings begin with `#`, lists with `- ` or `1. `, cells of tables are enclosed in `|`,
+    /// code is in fences, and blocks are separated by an empty line. Text from formats without structure is unchanged.
     pub text: String,
     /// Where each page begins, in bytes of `text`, first page first; empty if the format has no
     /// pages. A page without text begins where the next one does.
     pub pages: Vec<usize>,
-    /// How many tables the text has, if the format tells; otherwise its rows between `|` are counted.
+    /// The number of tables in the text, if the format states it; otherwise, its rows between `|` are counted.
     pub tables: Option<u32>,
-    /// What of the file or page is not in the text.
+    /// What is missing in the text.
     pub warnings: Warnings,
 }
 
@@ -52,7 +51,7 @@ impl Reading {
         let Self { title, text, pages, tables, warnings } = self;
         if text.len() > limit {
             return Err(Unreadable::new(format!(
-                "the document holds more text than the {limit} bytes that one may; add it in parts"
+                "the document contains more than the maximum of {limit} bytes of text; add it in parts"
             )));
         }
         let stretches = stretches_of(&text, &pages);
@@ -63,18 +62,18 @@ impl Reading {
     }
 }
 
-/// A file or page, read and cut into stretches: what comes out of a child process.
+/// A file or page, read and cut into stretches: the result of a child process.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prepared {
     /// The title that the content itself states, at most 200 characters.
     pub title: Option<String>,
-    /// The text, as [`Reading::text`] has it.
+    /// The text, as in [`Reading::text`].
     pub text: String,
-    /// Number of pages, if the format has them.
+    /// The number of pages, if the format has any.
     pub page_count: Option<u32>,
     /// Number of tables in the text.
     pub table_count: u32,
-    /// What of the file or page is not in the text.
+    /// What is missing in the text.
     pub warnings: Warnings,
     /// The stretches of the text, in order.
     pub stretches: Vec<Stretch>,
@@ -97,7 +96,7 @@ impl Prepared {
     }
 }
 
-/// How many tables a Markdown text has: rows between `|` that follow each other, outside of fences of code.
+/// The number of tables in a Markdown text: consecutive rows between `|`, outside code fences.
 pub(super) fn tables_in(text: &str) -> u32 {
     let (mut tables, mut is_code, mut was_row) = (0_u32, false, false);
     for line in text.lines().map(str::trim) {
@@ -174,7 +173,7 @@ fn start_of(text: &str) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-/// A web page, read: its text and what it says to a crawler.
+/// A web page that was read: its text and its instructions for crawlers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageReading<R = Reading> {
     /// Its text.
@@ -185,11 +184,11 @@ pub struct PageReading<R = Reading> {
     pub links: Vec<String>,
     /// Its canonical address (`link rel=canonical`), resolved.
     pub canonical: Option<String>,
-    /// Whether its robots meta element, in general or for `Cicerone`, asks that it is not indexed.
+    /// Whether its robots meta element, in general or for `Cicerone`, asks not to index the page.
     pub is_noindex: bool,
-    /// Whether it asks that its links are not followed.
+    /// Whether it asks not to follow its links.
     pub is_nofollow: bool,
-    /// Whether it is the shell of an application that shows its text by running scripts.
+    /// Whether it is the shell of an application that renders its text with scripts.
     pub needs_javascript: bool,
 }
 

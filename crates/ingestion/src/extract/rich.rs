@@ -1,4 +1,4 @@
-//! RTF files (Rich Text Format 1.9.1): their text, without what only lays it out.
+//! RTF files (Rich Text Format 1.9.1): their text, without layout.
 
 use encoding_rs::{Encoding, WINDOWS_1252};
 
@@ -77,7 +77,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
     Ok(Reading::plain(text))
 }
 
-/// What a group may change for itself.
+/// The state that is local to a group.
 #[derive(Debug, Clone, Copy, Default)]
 struct State {
     /// Its content is not text.
@@ -87,7 +87,7 @@ struct State {
     is_hidden: bool,
     /// It is inside a table.
     is_table: bool,
-    /// So many characters after a Unicode character repeat it for old programs.
+    /// The number of characters after a Unicode character that are its fallback for old programs.
     skips: usize,
     /// The encoding of the current font, by its number.
     font: i32,
@@ -101,7 +101,7 @@ struct Reader<'a> {
     encoding: &'static Encoding,
     /// Encodings of fonts, by number.
     fonts: Vec<(i32, &'static Encoding)>,
-    /// Bytes in that encoding that wait to be decoded: a character may have two.
+    /// Pending bytes in that encoding: a character may have two.
     pending: Vec<u8>,
     out: String,
     /// Cells of the current row.
@@ -157,7 +157,7 @@ impl Reader<'_> {
                     self.byte(byte);
                 }
             }
-            // A destination that this does not know.
+            // An unknown destination.
             b'*' => self.state.is_out = true,
             b'~' => self.push(' '),
             b'_' => self.push('-'),
@@ -244,7 +244,7 @@ impl Reader<'_> {
     fn unicode(&mut self, code: i32) {
         let code = u32::try_from(if code < 0 { code + 65_536 } else { code }).unwrap_or(0);
         match code {
-            // One half of a character beyond the basic plane: the other follows.
+            // One surrogate of a character outside the basic plane; the other follows.
             0xd800..=0xdbff => self.pending_half(code),
             0xdc00..=0xdfff => {
                 let high = self.out.pop().map_or(0, u32::from).wrapping_sub(HALVES);
@@ -259,7 +259,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Keeps the upper half of a character as one of private use until the lower one comes.
+    /// Keeps the high surrogate of a character as a private-use character until the low one arrives.
     fn pending_half(&mut self, code: u32) {
         if let Some(char) = char::from_u32(HALVES + (code - 0xd800)) {
             self.push(char);
@@ -278,7 +278,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Decodes the bytes that wait.
+    /// Decodes the pending bytes.
     fn flush(&mut self) {
         if !self.pending.is_empty() {
             let font = self.fonts.iter().find(|(number, _)| *number == self.state.font);
@@ -320,7 +320,7 @@ impl Reader<'_> {
     }
 }
 
-/// Characters of private use that stand for upper halves.
+/// Private-use characters that represent high surrogates.
 const HALVES: u32 = 0xf_0000;
 
 fn code_page(page: i32) -> Option<&'static Encoding> {

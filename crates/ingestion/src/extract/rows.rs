@@ -1,7 +1,7 @@
 //! Rows of a table between bars, with the header of a long table repeated.
 //!
-//! A passage is cut from a text without what stands before it. If a table is longer than a passage, each part of it has
-//! to say what its columns are, as each row of a spreadsheet does.
+//! A passage does not contain the text before it. If a table is longer than a passage, each part of it must name its
+//! columns, as each row of a spreadsheet does.
 
 /// A table of more characters may be cut into several passages.
 const WHOLE: usize = 1_600;
@@ -12,11 +12,11 @@ const HEADER_BYTES: usize = 300;
 /// The name of a column has at most this many characters.
 const NAME_CHARS: usize = 40;
 
-/// The rows of a table (`| cell | cell |`) in lines. A table that is longer than a passage becomes several parts, apart
-/// by an empty line, and each begins with the first `headers` rows. If the table does not state its header, `headers` is
-/// 0, and the first row is taken for one if its cells are names.
+/// The rows of a table (`| cell | cell |`) in lines. A table that is longer than a passage becomes several parts,
+/// separated by an empty line, and each begins with the first `headers` rows. If the table does not state its header,
+/// `headers` is 0, and the first row is taken for one if its cells are names.
 ///
-/// A line of dashes follows a header that the table states, so that it is known as one.
+/// A line of dashes marks a header that the table declares.
 pub(super) fn table(rows: &[impl AsRef<str>], headers: usize) -> String {
     let line = if (1..rows.len()).contains(&headers) { separator(rows) } else { String::new() };
     let headers = if headers > 0 { headers } else { usize::from(begins_with_names(rows)) };
@@ -69,7 +69,7 @@ fn chars(row: &impl AsRef<str>) -> usize {
     row.as_ref().chars().count() + 1
 }
 
-/// Whether the cells of the first row are names of columns: short, with letters, each another one, and one for nearly
+/// Whether the cells of the first row are names of columns: short, with letters, all different, and one for nearly
 /// every cell of the longest row.
 fn begins_with_names(rows: &[impl AsRef<str>]) -> bool {
     let Some((first, below)) = rows.split_first() else { return false };
@@ -85,7 +85,7 @@ fn begins_with_names(rows: &[impl AsRef<str>]) -> bool {
         && !names.iter().enumerate().any(is_repeated)
 }
 
-/// The cells of a row that hold something.
+/// The cells of a row that are not empty.
 fn filled_cells(row: &str) -> Vec<&str> {
     let inner = row.strip_prefix('|').unwrap_or(row);
     let inner = inner.strip_suffix('|').unwrap_or(inner);

@@ -9,12 +9,12 @@ use cicerone_domain::content::{Parts, WarningReason, Warnings};
 
 /// The most slides that are read.
 const SLIDES: usize = 2_000;
-/// Placeholders that say the same on every slide.
+/// Placeholders with the same text on every slide.
 const FURNITURE: [&str; 4] = ["dt", "ftr", "hdr", "sldNum"];
 /// The deepest level of an item.
 const LEVELS: usize = 8;
 
-/// Reads a presentation. Each slide is a page; hidden slides are left out.
+/// Reads a presentation. Each slide is a page; hidden slides are omitted.
 ///
 /// # Errors
 ///
@@ -54,7 +54,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
     Ok(Reading { title, text, pages, warnings, ..Reading::default() })
 }
 
-/// What a slide shows, and then what its speaker says.
+/// The content of a slide, followed by its speaker notes.
 fn slide_blocks(package: &mut Package<'_>, part: &str) -> Result<Vec<Block>, Unreadable> {
     let Some(xml) = package.part(part)? else { return Ok(Vec::new()) };
     let slide = Element::parse(&xml)?;
@@ -67,7 +67,7 @@ fn slide_blocks(package: &mut Package<'_>, part: &str) -> Result<Vec<Block>, Unr
         let drawings = Drawings::of(package, part, &links)?;
         shapes(root, &drawings, &mut blocks);
     }
-    // The title heads the slide wherever it stands in the file.
+    // The title comes first, wherever it is in the file.
     blocks.sort_by_key(|block| !matches!(block.kind, Kind::Heading(_)));
     if let Some(link) = links.iter().find(|link| link.kind == "notesSlide")
         && let Some(notes) = package.part(&link.target)?
@@ -93,7 +93,7 @@ fn shapes(container: &Element<'_>, drawings: &Drawings, blocks: &mut Vec<Block>)
             "tbl" => table(element, blocks),
             "chart" | "relIds" => blocks.extend(drawings.shown(element)),
             "pic" => picture(element, blocks),
-            // Of several versions the newest is shown.
+            // Of several versions, the newest is shown.
             "Fallback" => {}
             _ => shapes(element, drawings, blocks),
         }

@@ -1,19 +1,19 @@
 //! Tables of data: sheets of workbooks and CSV files.
 //!
-//! Each row is written with the headers of its columns (`- Berth: short; Price: 5`), so that it says by itself what it
-//! says: a row is an answer, wherever the text is cut.
+//! Each row is written with the headers of its columns (`- Berth: short; Price: 5`), so that each row is understood on
+//! its own, wherever the text is cut.
 
 use super::{Reading, Unreadable};
 use cicerone_domain::limits;
 
-/// The most cells that are read of a file.
+/// The maximum number of cells that are read from a file.
 pub(super) const CELLS: usize = 2_000_000;
-/// A header is cut at so many characters: it is repeated in every row.
+/// The maximum length of a header, which is repeated in every row; a longer one is cut.
 const HEADER_CHARS: usize = 80;
-/// Headers stand within the first so many rows with several cells.
+/// The number of rows with several cells among which the headers are searched for.
 const TITLE_ROWS: usize = 10;
 
-/// A table, row by row, each cell as it is shown.
+/// A table, row by row, with cells as displayed.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     pub(super) name: Option<String>,
@@ -65,8 +65,7 @@ fn write(rows: &[&Vec<String>], out: &mut String) -> Result<(), Unreadable> {
     Ok(())
 }
 
-/// The place of the row with the headers: the first with several cells, if they are words, each another one, and there
-/// are rows below.
+/// The index of the header row: the first row with several cells, if they are different words and there are rows below.
 fn header(rows: &[&Vec<String>]) -> Option<usize> {
     let filled = |row: &Vec<String>| row.iter().filter(|cell| !cell.is_empty()).count();
     let first = rows.iter().take(TITLE_ROWS).position(|row| filled(row) > 1)?;
@@ -105,15 +104,15 @@ pub(super) fn cell(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The file has more text than is read.
+/// The file has more text than the limit.
 pub(super) fn too_long() -> Unreadable {
     Unreadable::new(format!(
-        "the tables hold more text than the {} bytes that a document may; upload them in parts",
+        "the tables contain more than the maximum of {} bytes of text; upload them in parts",
         limits::DOCUMENT_TEXT_BYTES
     ))
 }
 
-/// The file has more cells than are read.
+/// The file has more cells than the limit.
 pub(super) fn too_many() -> Unreadable {
     Unreadable::new(format!("the tables have more than {CELLS} cells; upload them in parts"))
 }

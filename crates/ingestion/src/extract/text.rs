@@ -4,8 +4,8 @@ use encoding_rs::{Encoding, UTF_8};
 
 use super::{Reading, Unreadable, decode};
 
-/// Reads a text file: its text as it is. `charset` is the encoding that a header named; it is used if the whole text is
-/// valid in it and no byte order mark names another one.
+/// Reads a text file: its text, unchanged. `charset` is the encoding that a header named; it is used if the whole text
+/// is valid in it and no byte order mark names another one.
 ///
 /// # Errors
 ///

@@ -21,7 +21,7 @@ const UNNAMED: [&str; 8] = [
     "none",
     "print",
 ];
-/// Endings of file names.
+/// File name extensions.
 const FILE_ENDINGS: [&str; 16] = [
     ".doc", ".docx", ".dvi", ".pdf", ".ps", ".eps", ".rtf", ".txt", ".tex", ".odt", ".xls",
     ".xlsx", ".ppt", ".pptx", ".indd", ".qxd",

@@ -17,10 +17,11 @@ use super::{Reading, Unreadable};
 
 /// The most sheets that are read.
 const SHEETS: usize = 200;
-/// The widest and the longest part of a sheet between its used cells: one cell far away makes no table.
+/// The maximum width and length of the used range of a sheet: a single distant cell does not make a table.
 const COLUMNS: u32 = 1_000;
 
-/// The most places between the first cell of each sheet and its last. The library makes room for all of them.
+/// The maximum number of positions between the first and the last cell of all sheets. The library allocates all of
+/// them.
 const PLACES: usize = 4_000_000;
 
 /// The kinds of workbooks.
@@ -34,13 +35,13 @@ pub(crate) enum Kind {
     Xls,
 }
 
-/// Reads a workbook: each visible sheet, with the cells as values; of formulas their results.
+/// Reads a workbook: each visible sheet, with the values of its cells and the results of formulas.
 ///
 /// # Errors
 ///
 /// If it is protected, damaged, empty, or larger than a document may be.
 pub(crate) fn read(bytes: &[u8], kind: Kind) -> Result<Reading, Unreadable> {
-    // The library panics over some damaged files.
+    // The library panics on some damaged files.
     let tables = catch_unwind(AssertUnwindSafe(|| tables(bytes, kind)))
         .unwrap_or_else(|_| Err(damaged(&"its parts do not fit together")))?;
     let reading = table::read(&tables.done)?;
@@ -85,7 +86,7 @@ fn tables(bytes: &[u8], kind: Kind) -> Result<Tables, Unreadable> {
     })
 }
 
-/// The sheets of an XLSX file, cell by cell: its used range may be a million times larger than what it holds.
+/// The sheets of an XLSX file, cell by cell: its used range may be a million times larger than its content.
 fn xlsx(mut book: Xlsx<Cursor<&[u8]>>) -> Result<Tables, Unreadable> {
     let mut tables = Tables::default();
     let names = tables.visible(book.sheets_metadata());
@@ -179,7 +180,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Counts the text of a cell: one that is written once may be shown by a million cells.
+    /// Counts the text of a cell: a million cells may share one text.
     fn take(&mut self, text: &str) -> Result<(), Unreadable> {
         self.bytes += text.len();
         if self.bytes > limits::DOCUMENT_TEXT_BYTES { Err(table::too_long()) } else { Ok(()) }
@@ -191,7 +192,7 @@ impl Tables {
     }
 }
 
-/// A value as people write it.
+/// A value in readable form.
 fn shown(value: &Data) -> String {
     match value {
         Data::Empty | Data::Error(_) => String::new(),
@@ -234,11 +235,11 @@ fn moment(time: &ExcelDateTime) -> String {
     }
 }
 
-/// A sheet is far larger than what it holds.
+/// A sheet is far larger than its content.
 fn scattered() -> Unreadable {
     Unreadable::new(format!(
-        "the cells of the workbook lie too far apart, or are repeated too often: its sheets have more than {PLACES} \
-         places; remove what lies beyond the tables, save it again, and upload that"
+        "the cells of the workbook are too far apart, or are repeated too often: its sheets have more than {PLACES} \
+         cells; remove everything outside the tables, save it again, and upload that"
     ))
 }
 

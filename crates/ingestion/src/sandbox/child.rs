@@ -17,18 +17,18 @@ use super::wire::{
 use crate::extract::ocr::{Ocr, Recognized};
 use crate::extract::{Prepared, Reading, Unreadable, csv, html, text};
 
-/// The stack that documents are read on: parsers recurse as deep as documents are nested.
+/// The stack size for reading documents: parsers recurse as deeply as documents are nested.
 const STACK_BYTES: usize = 64 * 1024 * 1024;
 /// What the child writes to standard error if system calls cannot be filtered.
 pub(super) const NO_FILTER: &str = "system calls are not filtered";
 
-/// Reads documents from standard input and answers on standard output until the input ends: the whole work of the
-/// program that [`SandboxSettings`](super::SandboxSettings) names.
+/// Reads documents from standard input and responds on standard output until the input ends. This is the entire work of
+/// the program that [`SandboxSettings`](super::SandboxSettings) names.
 ///
-/// It also starts the program that recognises the text of pictures, if the last of the arguments say so.
+/// It also starts the OCR program if the last arguments request it.
 ///
-/// It first gives up permanently what a reader does not need: files, network, other programs. Call
-/// it before anything else; the process can do nothing else afterwards.
+/// It first gives up permanently what a reader does not need: files, network, other programs. Call it first; the
+/// process cannot do anything else afterwards.
 pub fn serve_reader() -> ExitCode {
     if let Some(order) = ocr::ordered() {
         return ocr::start(&order);
@@ -36,7 +36,7 @@ pub fn serve_reader() -> ExitCode {
     match serve_behind_walls() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // The parent sees the status too.
+            // The parent also sees the status.
             let _ = writeln!(io::stderr(), "error: {error}");
             ExitCode::FAILURE
         }
@@ -134,20 +134,20 @@ fn read(
         Request::Epub => whole(UploadType::Epub),
         Request::Rtf => whole(UploadType::Rtf),
         Request::Eml => whole(UploadType::Eml),
-        // The program that recognises it finds out which kind it is.
+        // The OCR program detects its type.
         Request::Picture => whole(UploadType::Png),
     };
     let unreadable = |Unreadable(reason)| (Answer::Unreadable(reason), String::new());
     Ok(answer.unwrap_or_else(unreadable))
 }
 
-/// Where pictures are sent and their texts come from.
+/// The connection through which pictures are sent and their texts are received.
 struct Line<'p, I, O> {
     input: &'p mut I,
     output: &'p mut O,
-    /// So many more pictures are taken.
+    /// The number of pictures that are still accepted.
     left: u32,
-    /// The line is broken: the process must end.
+    /// The connection is broken: the process must end.
     failure: Option<io::Error>,
 }
 
@@ -183,8 +183,8 @@ impl<I: Read, O: Write> Line<'_, I, O> {
     }
 }
 
-/// Allows the processor time of a document again after each picture: a scan of many pages takes some to decode each.
-/// The parent's limit of wall time stays as it is for all of them.
+/// Grants the processor time of a document again after each picture, because a scan of many pages needs time to decode
+/// each. The parent's limit of wall time still covers all of them.
 struct Renewed<'l> {
     ocr: &'l mut dyn Ocr,
     seconds: u64,

@@ -13,7 +13,7 @@ const STACK_OVERFLOW: &str = "has overflowed its stack";
 const SIGKILL: i32 = 9;
 const SIGXCPU: i32 = 24;
 
-/// The sentence for a process that ended by itself, by its status and the last of its standard error.
+/// The sentence for a process that ended by itself, from its status and the end of its standard error.
 pub(super) fn of(status: ExitStatus, said: &str) -> Unreadable {
     #[cfg(unix)]
     let signal = std::os::unix::process::ExitStatusExt::signal(&status);
@@ -53,7 +53,7 @@ pub(super) fn timed_out(limit: Duration) -> Unreadable {
     ))
 }
 
-/// The document is larger than any that is read.
+/// The document exceeds the limits.
 pub(super) fn too_large() -> Unreadable {
     Unreadable("the document is too large to be read".to_owned())
 }

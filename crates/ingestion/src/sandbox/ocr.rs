@@ -1,10 +1,10 @@
 //! The program that recognises the text of pictures (OCR), such as `tesseract`.
 //!
-//! A reader may start no program, so the parent does: it starts its own program once more, which puts up walls and then
-//! becomes the other one. The picture goes to its standard input, and its text comes from its standard output. It has
-//! the limits of memory, processor time and wall time that a document has, for each picture. It reads no files but those
-//! of the system's programs and of the folders that the settings name, writes none, has no network, and can start no
-//! process. It runs on Linux, if the kernel can do all of that; otherwise not at all.
+//! A reader cannot start programs, so the parent does: it starts its own program once more, which applies restrictions
+//! and then executes the OCR program. The picture is its standard input, and the text its standard output. For each
+//! picture, it has the limits of memory, processor time and wall time of a document. It can read only the files of the
+//! system's programs and of the folders that the settings name, cannot write, has no network, and cannot start
+//! processes. It runs only on Linux, and only if the kernel supports all of that.
 
 mod command;
 mod start;
@@ -21,12 +21,12 @@ use crate::extract::ocr::Recognized;
 
 /// The argument after which an [`Order`] follows.
 const ARGUMENT: &str = "--ocr";
-/// Where programs are looked for that are named without a folder.
+/// Where programs that are named without a folder are searched for.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
-/// What a process that could not become the other program writes first.
+/// The prefix of the error output of a process that could not execute the program.
 const NOT_STARTED: &str = "cicerone: ";
 
-/// The program that recognises the text of pictures, and how much of it a document may have.
+/// The program that recognises text in pictures, and its limits for a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OcrSettings {
     /// The program: a path, or a name that is found in `/usr/local/bin`, `/usr/bin` or `/bin`.
@@ -35,16 +35,16 @@ pub struct OcrSettings {
     pub arguments: Vec<String>,
     /// Folders that it may read besides its own file, `/usr`, `/bin` and `/lib`.
     pub folders: Vec<PathBuf>,
-    /// Pictures of one document.
+    /// The maximum number of pictures of one document.
     pub pictures: u32,
-    /// The longest that all pictures of a document may take.
+    /// The time limit for all pictures of a document.
     pub wall: Duration,
     /// The longest text of a picture, in bytes.
     pub output: u32,
 }
 
 impl OcrSettings {
-    /// A program that is called as `tesseract` is, for texts in these languages (`eng+deu`).
+    /// A program with the arguments of `tesseract`, for texts in these languages (`eng+deu`).
     pub fn like_tesseract(program: &str, languages: &str) -> Self {
         let arguments = ["stdin", "stdout", "-l", languages].map(str::to_owned);
         Self {
@@ -57,7 +57,7 @@ impl OcrSettings {
         }
     }
 
-    /// Where the program is. `None` if it is not there.
+    /// The path of the program; `None` if it does not exist.
     pub fn place(&self) -> Option<PathBuf> {
         let given = PathBuf::from(&self.program);
         if self.program.contains('/') {
@@ -79,7 +79,7 @@ struct Order {
     seconds: u64,
 }
 
-/// What is left of a document's pictures.
+/// The remaining limits for a document's pictures.
 pub(super) struct Pictures<'s> {
     sandbox: &'s SandboxSettings,
     settings: &'s OcrSettings,
@@ -92,7 +92,7 @@ impl<'s> Pictures<'s> {
         Self { sandbox, settings, left: settings.pictures, time: settings.wall }
     }
 
-    /// The text of a picture. `None` if there are more than may be, which no reader asks for.
+    /// The text of a picture; `None` if the limit is exceeded, which readers avoid.
     pub(super) async fn text_of(&mut self, picture: Vec<u8>) -> Option<Recognized> {
         self.left = self.left.checked_sub(1)?;
         let began = Instant::now();

@@ -28,7 +28,7 @@ pub(super) struct Outline {
     stretches: Vec<Line>,
 }
 
-/// More languages than are told apart.
+/// More than the number of languages that are distinguished.
 const LANGUAGES: usize = 200;
 
 /// One stretch: where it begins and ends, its heading, its page and its language.
@@ -36,7 +36,7 @@ const LANGUAGES: usize = 200;
 struct Line(usize, usize, Option<usize>, Option<u32>, Option<usize>);
 
 impl Outline {
-    /// The outline of what was read, and its text.
+    /// Splits a result into its outline and its text.
     pub(super) fn of(prepared: Prepared) -> (Self, String) {
         let Prepared { title, text, page_count, table_count, warnings, stretches } = prepared;
         let mut headings = Names::default();
@@ -51,8 +51,8 @@ impl Outline {
         (Self { title, page_count, table_count, warnings, headings, languages, stretches }, text)
     }
 
-    /// What was read, if this is a valid outline of that text: nothing that a reading process sends
-    /// is trusted. `None` if anything is out of bounds.
+    /// The result, if this is a valid outline of that text; `None` if anything is out of bounds. Nothing that a reading
+    /// process sends is trusted.
     pub(super) fn with(self, text: String) -> Option<Prepared> {
         let is_short = |text: &String, limit: usize| text.chars().nth(limit).is_none();
         let fits = self.title.iter().all(|title| is_short(title, limits::HEADING_CHARS))
@@ -108,7 +108,7 @@ fn number<T>(items: &[T], number: Option<usize>) -> Option<Option<&T>> {
     }
 }
 
-/// Names by their number, in the order in which they first came.
+/// Names by number, in the order in which they first occurred.
 #[derive(Default)]
 struct Names<'a> {
     names: Vec<String>,

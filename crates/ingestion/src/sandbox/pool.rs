@@ -23,7 +23,7 @@ const START_PAUSES: [Duration; 3] =
 #[derive(Debug, Clone)]
 pub(super) struct Pool(Arc<Inner>);
 
-/// Places that accounts share; `None` stands for the program itself.
+/// Places that accounts share; `None` is the program itself.
 type Places = FairPool<Option<Id<kind::Account>>>;
 
 #[derive(Debug)]
@@ -41,7 +41,7 @@ struct Inner {
 struct Idle {
     /// Each with the time at which it became idle, the latest last.
     processes: Vec<(Instant, Process)>,
-    /// Whether a task ends them when they are idle for long.
+    /// Whether a task is running that ends idle processes.
     is_watched: bool,
 }
 

@@ -1,4 +1,4 @@
-//! One child process, seen from the parent.
+//! One child process, from the parent's side.
 
 use std::io;
 use std::process::{ExitStatus, Stdio};
@@ -22,7 +22,7 @@ use crate::extract::ocr::Recognized;
 
 /// How much of a child's standard error is kept: the end of it.
 const SAID_BYTES: usize = 4_096;
-/// An answer of so many bytes is parsed on the thread that receives it.
+/// An answer of up to this many bytes is parsed on the thread that receives it.
 const QUICK_BYTES: usize = 64 * 1_024;
 /// How long to wait for a process that is ending.
 const END: Duration = Duration::from_secs(2);
@@ -35,14 +35,14 @@ pub(super) struct Process {
     output: ChildStdout,
     said: Arc<Mutex<Vec<u8>>>,
     listener: JoinHandle<()>,
-    /// Documents that it has been given.
+    /// The number of documents that it has received.
     pub(super) documents: u32,
     _counted: Counted,
 }
 
 /// What a process sends.
 enum Turn {
-    /// How it read the document.
+    /// The result of reading the document.
     Reply(Box<Reply>),
     /// A picture whose text it waits for.
     Picture(Vec<u8>),
@@ -95,7 +95,7 @@ impl Process {
 
     /// Reads a document. If the process does not answer, it is dead or is killed.
     ///
-    /// The time that pictures are recognised in does not count as the process's.
+    /// The time for recognising pictures does not count towards the process's limit.
     pub(super) async fn read(
         mut self,
         settings: &SandboxSettings,
@@ -144,7 +144,7 @@ impl Process {
         };
         self.send(&serde_json::to_vec(&header)?).await?;
         self.send(&document).await?;
-        // What was read is not held twice.
+        // The document is not kept in memory twice.
         drop(document);
         self.turn(settings).await
     }
@@ -159,7 +159,7 @@ impl Process {
         self.turn(settings).await
     }
 
-    /// What the process sends next.
+    /// The next message of the process.
     async fn turn(&mut self, settings: &SandboxSettings) -> io::Result<Turn> {
         let frame = self.receive(ANSWER_BYTES).await?;
         let answer: Answer = if frame.len() > QUICK_BYTES {
@@ -203,10 +203,10 @@ impl Process {
     async fn post_mortem(mut self, error: &io::Error) -> Unreadable {
         drop(self.input);
         let Ok(Ok(status)) = tokio::time::timeout(END, self.child.wait()).await else {
-            tracing::warn!(%error, "a reader answered with what is no answer");
+            tracing::warn!(%error, "a reader sent a malformed answer");
             return end::crashed();
         };
-        // Its last words have arrived when its standard error is closed.
+        // All of its error output has arrived when its standard error is closed.
         let _ = tokio::time::timeout(END, self.listener).await;
         let said = String::from_utf8_lossy(&self.said.lock()).into_owned();
         let reason = end::of(status, &said);
@@ -216,20 +216,20 @@ impl Process {
 }
 
 fn log(status: ExitStatus, reason: &Unreadable) {
-    tracing::warn!(%status, reason = %reason, "a reader ended over a document");
+    tracing::warn!(%status, reason = %reason, "a reader process ended while it read a document");
 }
 
 /// Keeps the end of a child's standard error. It is not logged: a panic's message may quote a document.
 async fn listen(mut error: impl AsyncRead + Unpin, said: Arc<Mutex<Vec<u8>>>) {
     let mut part = [0; 1_024];
     let mut is_told = false;
-    // After an error of the pipe nothing more comes.
+    // After an error of the pipe, nothing more arrives.
     while let Ok(count @ 1..) = error.read(&mut part).await {
         let mut said = said.lock();
         said.extend_from_slice(part.get(..count).unwrap_or_default());
         if !is_told && String::from_utf8_lossy(&said).contains(NO_FILTER) {
             tracing::warn!(
-                "this system cannot filter a reader's system calls; its other limits hold"
+                "this system cannot filter the system calls of readers; their other limits apply"
             );
             is_told = true;
         }

@@ -21,20 +21,20 @@ pub struct SandboxSettings {
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// Processes that read pages at once, and as many again for files; at least one each. By default one for each
-    /// processor, at most four. Accounts below their share may use as many again.
+    /// The number of processes that read pages at once, and also of those that read files; at least one each. By
+    /// default one for each processor, at most four. Accounts below their share have a reserve of the same size.
     pub processes: usize,
     /// A process is replaced after this many documents.
     pub documents: u32,
-    /// A process that has had nothing to read for this long ends.
+    /// A process that has been idle for this long ends.
     pub idle: Duration,
-    /// The longest that a document may take.
+    /// The time limit for a document.
     pub wall: Duration,
     /// The processor time that a document may take, in whole seconds.
     pub processor: Duration,
     /// Bytes of address space of a process.
     pub memory: u64,
-    /// What recognises the text of pictures (OCR), if anything does.
+    /// The OCR program, if there is one.
     pub ocr: Option<OcrSettings>,
     /// The longest text of a document, in bytes of UTF-8; never more than
     /// [`limits::DOCUMENT_TEXT_BYTES`].
@@ -60,7 +60,7 @@ impl Default for SandboxSettings {
     }
 }
 
-/// The running program. If the system does not tell, starting a reader reports the error.
+/// The running program. If the system does not reveal it, starting a reader reports the error.
 fn own_program() -> PathBuf {
     if Path::new(OWN_PROGRAM).exists() {
         return OWN_PROGRAM.into();

@@ -15,9 +15,9 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// The `nice` value of readers: replies have priority over reading if processors are busy.
 const NICENESS: i32 = 10;
-/// Open files: standard input, output and error, and a few more.
+/// The limit of open files: standard input, output and error, and a few more.
 const OPEN_FILES: u64 = 16;
-/// The same of a program that reads its own files.
+/// The same for a program that reads its own files.
 #[cfg(target_os = "linux")]
 const PROGRAM_OPEN_FILES: u64 = 64;
 
@@ -64,7 +64,7 @@ fn permanent(open_files: u64) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// If the system cannot keep it from anything else.
+/// If the system cannot enforce this.
 #[cfg(target_os = "linux")]
 pub(super) fn put_up_for_program<P: AsRef<Path>>(
     readable: impl IntoIterator<Item = P>,
@@ -81,14 +81,14 @@ pub(super) fn put_up_for_program<P: AsRef<Path>>(_: impl IntoIterator<Item = P>)
     Err(io::Error::new(io::ErrorKind::Unsupported, message))
 }
 
-/// Bounds the processor time of a program that may ignore the signal.
+/// Limits the processor time of a program that may ignore the signal.
 pub(super) fn limit_processor_time(seconds: u64) -> io::Result<()> {
     let limits = Rlimit { current: Some(seconds), maximum: Some(seconds.saturating_add(1)) };
     setrlimit(Resource::Cpu, limits)?;
     Ok(())
 }
 
-/// Bounds the address space.
+/// Limits the address space.
 pub(super) fn limit_memory(bytes: u64) -> io::Result<()> {
     limit(Resource::As, bytes)
 }
@@ -97,7 +97,7 @@ pub(super) fn limit_memory(bytes: u64) -> io::Result<()> {
 pub(super) fn allow_processor_time(seconds: u64) -> io::Result<()> {
     let used = u64::try_from(clock_gettime(ClockId::ProcessCPUTime).tv_sec).unwrap_or(0);
     let maximum = getrlimit(Resource::Cpu).maximum;
-    // A second begun counts as one.
+    // A partial second counts as a whole one.
     let current = Some(used.saturating_add(seconds).saturating_add(1));
     setrlimit(Resource::Cpu, Rlimit { current, maximum })?;
     Ok(())

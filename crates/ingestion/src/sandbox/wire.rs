@@ -1,9 +1,9 @@
 //! The protocol between parent and child: frames over standard input and output.
 //!
-//! A frame is its length (4 bytes, big endian) and that many bytes. A request is two frames, the header
-//! as JSON and the document; an answer is a frame of JSON and, if the document was read, a frame with
-//! its text in UTF-8. Before it answers, the child may send pictures, one after the other, and waits for the text of
-//! each. Both sides limit what they accept.
+//! A frame is its length (4 bytes, big endian) followed by that many bytes. A request is two frames, the header as JSON
+//! and the document; an answer is a frame of JSON and, if the document was read, a frame with its text in UTF-8. Before
+//! it answers, the child may send pictures, one after the other, and waits for the text of each. Both sides limit what
+//! they accept.
 
 use std::io::{self, Read, Write};
 
@@ -18,14 +18,13 @@ use crate::extract::{PageReading, Prepared};
 pub(super) const HEADER_BYTES: u32 = 256 * 1024;
 /// The longest document.
 pub(super) const DOCUMENT_BYTES: u32 = 64 * 1024 * 1024;
-/// The longest frame of JSON that answers: headings, links and 20,000 stretches at their bounds are
-/// shorter.
+/// The longest JSON frame of an answer: headings, links and 20,000 stretches at their limits are shorter.
 pub(super) const ANSWER_BYTES: u32 = 16 * 1024 * 1024;
-/// The longest picture whose text is recognised: what a page's are drawn on is smaller.
+/// The longest picture whose text is recognised: drawings of pages are smaller.
 pub(super) const PICTURE_BYTES: u32 = 16 * 1024 * 1024;
 /// The longest frame of JSON with the text of a picture.
 pub(super) const RECOGNIZED_BYTES: u32 = 8 * 1024 * 1024;
-/// The longest label of an encoding that is passed on; all that mean something are shorter.
+/// The longest encoding label that is passed on; all valid ones are shorter.
 pub(super) const CHARSET_CHARS: usize = 64;
 
 /// The frame before a document.
@@ -37,7 +36,7 @@ pub(super) struct Header<R> {
     pub(super) seconds: u64,
     /// The longest text, in bytes.
     pub(super) output: u32,
-    /// So many pictures may be sent back to have their text recognised.
+    /// The number of pictures that may be sent back for recognition.
     pub(super) pictures: u32,
     /// What is to be read.
     pub(super) request: R,
@@ -136,11 +135,11 @@ pub(super) enum Answer {
     Page(PageReading<Outline>),
     /// A file was read. Its text follows.
     File(Outline),
-    /// It cannot be read, and why.
+    /// It cannot be read, with the reason.
     Unreadable(String),
     /// Reading it panicked.
     Panicked,
-    /// It is being read, and a picture follows. The answer is a frame with its text, as a JSON
+    /// It is being read, and a picture follows. The reply is a frame with its text, as a JSON
     /// [`Recognized`](crate::extract::ocr::Recognized).
     Picture,
 }
@@ -154,7 +153,7 @@ impl Answer {
         }
     }
 
-    /// The answer with the text that followed it, checked. `None` if they do not fit.
+    /// The answer combined with its text, checked; `None` if they do not match.
     pub(super) fn with(self, text: String) -> Option<Reply> {
         Some(match self {
             Self::Page(page) => {
@@ -178,7 +177,7 @@ pub(super) enum Reply {
     Page(PageReading<Prepared>),
     /// A file was read.
     File(Prepared),
-    /// It cannot be read, and why.
+    /// It cannot be read, with the reason.
     Unreadable(String),
     /// Reading it panicked.
     Panicked,

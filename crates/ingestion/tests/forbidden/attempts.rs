@@ -8,7 +8,7 @@ use std::path::Path;
 pub(crate) struct Attempt {
     pub(crate) name: &'static str,
     pub(crate) call: Call,
-    /// Whether it is not tried without walls: the child could not go on, or the system would change.
+    /// Whether it is not tried without restrictions: the child could not continue, or the system would change.
     pub(crate) only_walled: bool,
 }
 

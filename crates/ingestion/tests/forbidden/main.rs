@@ -4,11 +4,7 @@
 //! The same calls are first tried without walls, to show that they would reach something.
 #![cfg_attr(
     target_os = "linux",
-    expect(
-        clippy::expect_used,
-        clippy::print_stdout,
-        reason = "a test fails where its surroundings do"
-    )
+    expect(clippy::expect_used, clippy::print_stdout, reason = "a failed setup is a failed test")
 )]
 
 #[cfg(target_os = "linux")]

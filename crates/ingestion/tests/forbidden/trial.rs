@@ -35,7 +35,7 @@ pub(crate) fn main() -> ExitCode {
 fn child(folder: &Path, is_walled: bool) -> ExitCode {
     let attempts = attempts(folder);
     if is_walled {
-        cicerone_ingestion::put_up_walls().expect("the walls stand");
+        cicerone_ingestion::put_up_walls().expect("the restrictions apply");
     }
     for Attempt { name, call, only_walled } in attempts {
         if is_walled || !only_walled {

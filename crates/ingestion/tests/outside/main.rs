@@ -6,7 +6,7 @@
     reason = "a test fails if its surroundings do, and starts itself with a variable"
 )]
 
-#[expect(clippy::print_stdout, unreachable_pub, reason = "a program of its own")]
+#[expect(clippy::print_stdout, unreachable_pub, reason = "a separate program")]
 #[path = "../../../../examples/reading/src/main.rs"]
 mod reading;
 

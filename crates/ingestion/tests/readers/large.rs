@@ -71,7 +71,7 @@ fn text(chance: &mut Chance, dimension: usize) -> String {
                 writeln!(text, "## {number}\n\n{}\n", chance.word()).expect("memory");
             }
         }
-        // Six levels of long headings above sections that are just large enough to stand alone.
+        // Six levels of long headings above sections that are just large enough not to be joined.
         1 => {
             for level in 1..=5 {
                 writeln!(text, "{} {}\n", "#".repeat(level), chance.words(2_000)).expect("memory");

@@ -1,5 +1,5 @@
 //! The pool of readers, with real child processes.
-#![expect(clippy::expect_used, reason = "a test fails where its surroundings do")]
+#![expect(clippy::expect_used, reason = "a failed setup is a failed test")]
 
 mod formats;
 mod hostile;

@@ -92,7 +92,7 @@ fn pdf(pages: &[(&str, u32)]) -> Vec<u8> {
     ];
     for (content, rotation) in pages {
         let place = objects.len() + 2;
-        // What lies on its side is higher than wide.
+        // A rotated picture is higher than wide.
         let sides = if *rotation == 0 { "600 300" } else { "300 600" };
         let page = format!(
             "<</Type/Page/Parent 2 0 R/MediaBox[0 0 {sides}]/Rotate {rotation}/Contents {place} 0 R\
@@ -137,7 +137,7 @@ fn image_data(png: &[u8]) -> Vec<u8> {
     data
 }
 
-/// The sheet as it is, and the same on a page that lies on its side.
+/// The sheet, and the same sheet on a rotated page.
 const UPRIGHT: (&str, u32) = ("q 600 0 0 250 0 50 cm /N Do Q", 0);
 const WORDS: (&str, u32) = ("BT /F 12 Tf 72 200 Td (The light is red.) Tj ET", 0);
 

@@ -17,7 +17,7 @@ enum Category {
         is_upper: bool,
     },
     Numeric,
-    /// A full stop, which also stands within sentences.
+    /// A full stop, which also occurs within sentences.
     FullStop,
     /// A mark that ends a sentence.
     Terminator,

@@ -23,33 +23,33 @@ pub struct EmbeddingsConfig {
     /// The URL of an OpenAI-compatible server, to which `/embeddings` is added, such as
     /// `http://localhost:11434/v1`. Unset: search is by words only.
     pub base_url: Option<String>,
-    /// The name of the model at the server. If it changes, or what it makes of texts, or a prefix or `text_chars`, all
-    /// vectors are made again in the background. Servers that share a database need the same one.
+    /// The name of the model at the server. If the name, the model's vectors, a prefix or `text_chars` change, all
+    /// vectors are created again in the background. Servers that share a database must use the same model.
     pub model: Option<String>,
-    /// The environment variable that holds the key. If neither this nor `api_key` is set, no key is sent.
+    /// The environment variable that contains the key. If neither this nor `api_key` is set, no key is sent.
     pub api_key_variable: Option<String>,
     /// The key itself. Prefer `api_key_variable`, which keeps it out of the file.
     #[schema(value_type = Option<String>)]
     pub api_key: Option<Secret>,
-    /// What is put before a question, for models that ask for it: `query: `.
+    /// A prefix for questions, for models that require one: `query: `.
     pub question_prefix: String,
-    /// What is put before a passage, for models that ask for it: `passage: `.
+    /// A prefix for passages, for models that require one: `passage: `.
     pub passage_prefix: String,
-    /// The numbers of a vector that are asked for, for models that can shorten theirs. Unset: the model's.
+    /// The number of dimensions to request, for models that can shorten their vectors. Unset: the model's own.
     pub dimensions: Option<u32>,
     /// Passages sent in one request.
     pub batch: usize,
-    /// Characters of a passage that are sent. The rest is found by its words only.
+    /// The number of characters of a passage that are sent. The rest is found by its words only.
     pub text_chars: usize,
-    /// How much meaning counts beside words, from 0 to 1.
+    /// The weight of meaning relative to words, from 0 to 1.
     pub weight: f32,
-    /// The least cosine of a passage that answers a question in other words, from 0 to 1. Unset: calibrated
-    /// when the model is first used.
+    /// The lowest cosine at which a passage answers a question in other words, from 0 to 1. Unset: calibrated when the
+    /// model is first used.
     pub floor: Option<f32>,
     /// The longest wait for a connection.
     pub connect_seconds: f64,
-    /// The longest that the model may take for the vector of a question. A question waits for its turn for a
-    /// fourth of that at most. Beyond, the search is by words.
+    /// The time limit for the vector of a question. A question waits at most a quarter of it for its turn. After that,
+    /// the search uses words only.
     pub question_seconds: f64,
     /// The longest wait for the vectors of a batch of passages.
     pub batch_seconds: f64,

@@ -28,7 +28,7 @@ struct Embedding {
 /// one for each text, all of the same dimension.
 pub(super) fn vectors(body: &[u8], count: usize) -> Result<Vec<Vector>, String> {
     let answer: Answer = serde_json::from_slice(body)
-        .map_err(|error| format!("sent something that is no list of vectors: {error}"))?;
+        .map_err(|error| format!("did not send a list of vectors: {error}"))?;
     if answer.data.len() != count {
         return Err(format!("sent {} vectors for {count} texts", answer.data.len()));
     }
@@ -36,12 +36,12 @@ pub(super) fn vectors(body: &[u8], count: usize) -> Result<Vec<Vector>, String> 
     for (number, embedding) in answer.data.into_iter().enumerate() {
         let index = embedding.index.unwrap_or(number);
         let Some(place) = placed.get_mut(index).filter(|place| place.is_none()) else {
-            return Err(format!("sent a vector with the index {index}, which no text or two have"));
+            return Err(format!("sent an index {index} that is out of range or repeated"));
         };
         // JSON cannot express NaN: some servers write `null`.
         let numbers = embedding.embedding.into_iter().map(|number| number.unwrap_or(f32::NAN));
         let vector = Vector::new(numbers.collect())
-            .map_err(|error| format!("sent something that is no vector: {error}"))?;
+            .map_err(|error| format!("sent an invalid vector: {error}"))?;
         *place = Some(vector);
     }
     let vectors: Vec<Vector> = placed.into_iter().flatten().collect();
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn nonsense_is_refused_with_what_is_wrong() {
         for (json, count, wrong) in [
-            ("[]", 1, "no list of vectors"),
+            ("[]", 1, "list of vectors"),
             (r#"{"data": []}"#, 1, "0 vectors for 1 texts"),
             (r#"{"data": [{"index": 1, "embedding": [1]}]}"#, 1, "index 1"),
             (
@@ -83,7 +83,7 @@ mod tests {
                 "index 0",
             ),
             (r#"{"data": [{"embedding": []}]}"#, 1, "0 dimensions"),
-            (r#"{"data": [{"embedding": [0, 0]}]}"#, 1, "no direction"),
+            (r#"{"data": [{"embedding": [0, 0]}]}"#, 1, "cannot be scaled"),
             (r#"{"data": [{"embedding": [1, null]}]}"#, 1, "not finite"),
             (r#"{"data": [{"embedding": [1, 1e999]}]}"#, 1, "no"),
             (r#"{"data": [{"embedding": [1]}, {"embedding": [1, 2]}]}"#, 2, "several dimensions"),

@@ -1,4 +1,4 @@
-//! The prompt that turns a follow-up question into one that stands alone.
+//! The prompt that turns a follow-up question into one that can be understood on its own.
 
 use std::fmt::Write as _;
 

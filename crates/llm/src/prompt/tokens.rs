@@ -16,7 +16,7 @@ struct Cost {
     each: u32,
 }
 
-/// Characters that tokenizers treat alike.
+/// Characters that tokenizers treat in the same way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Latin,

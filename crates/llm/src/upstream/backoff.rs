@@ -10,8 +10,8 @@ const LONGEST: Duration = Duration::from_secs(20);
 /// The wait before attempt `retry` (1 for the first repetition); `None` if the upstream asks for too long a
 /// wait.
 ///
-/// `chance` spreads the wait over its upper half, so that callers that failed together do not return
-/// together. The wait that the upstream asked for is a lower bound.
+/// `chance` spreads the wait over its upper half, so that callers that failed together do not return together. The wait
+/// that the upstream requested is a lower bound.
 pub(super) fn wait(retry: u32, asked: Option<Duration>, chance: u8) -> Option<Duration> {
     if asked.is_some_and(|asked| asked > LONGEST) {
         return None;

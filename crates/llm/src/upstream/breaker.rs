@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cicerone_domain::Clock;
 
-/// Opens after a number of failures in a row. After a pause, it lets one probe through at a time.
+/// Opens after a number of consecutive failures. After a pause, it lets one probe through at a time.
 pub(super) struct Breaker {
     clock: Arc<dyn Clock>,
     failures: u32,
@@ -73,7 +73,7 @@ impl Pass<'_> {
             _ if self.is_probe => State::Open(until),
             State::Closed(failures) if failures + 1 >= self.breaker.failures => State::Open(until),
             State::Closed(failures) => State::Closed(failures + 1),
-            // A reply that began before the breaker opened says nothing new.
+            // A reply that began before the breaker opened has no effect.
             other => other,
         };
     }

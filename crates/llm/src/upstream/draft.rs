@@ -19,7 +19,8 @@ pub(super) struct Draft {
 const BYTES_A_TOKEN: usize = 32;
 
 impl Draft {
-    /// An empty draft of a reply to `request`, of which the model got so many passages, of so many tokens at most.
+    /// An empty draft of a reply to `request`, with the number of passages that the model received and the maximum
+    /// number of tokens.
     pub(super) fn new(
         request: &ReplyRequest,
         passages: usize,
@@ -36,7 +37,7 @@ impl Draft {
         }
     }
 
-    /// Whether the model wrote far more than it was asked for. The rest is dropped.
+    /// Whether the model wrote far more than was requested. The rest is dropped.
     pub(super) const fn is_full(&self) -> bool {
         self.room == 0
     }

@@ -20,7 +20,7 @@ pub(crate) struct Failure {
 /// The remedy that may help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Remedy {
-    /// Trying the same upstream again, after at least the wait that it asked for.
+    /// Trying the same upstream again, after at least the wait that it requested.
     Retry(Option<Duration>),
     /// Trying another upstream, or this one later.
     Elsewhere,

@@ -1,4 +1,4 @@
-//! Reading the answer of an upstream, with bounds on size and time.
+//! Reading the response of an upstream, with limits on size and time.
 
 use reqwest::Response;
 use tokio::time::{Duration, Instant, timeout_at};
@@ -21,7 +21,7 @@ const END: Duration = Duration::from_millis(500);
 pub(super) struct End {
     /// The tokens that it used, if the upstream counts them.
     pub(super) usage: Option<Usage>,
-    /// Whether the bound on tokens ended it.
+    /// Whether the token limit ended it.
     pub(super) is_cut: bool,
 }
 
@@ -124,7 +124,7 @@ pub(super) async fn whole(
 ) -> Result<End, Failure> {
     let body = bytes(response, ANSWER_BYTES).await?;
     let completion: Completion = serde_json::from_slice(&body).map_err(|error| {
-        Failure::because(Remedy::Elsewhere, "sent something that is no completion", error)
+        Failure::because(Remedy::Elsewhere, "sent an invalid completion", error)
     })?;
     if let Some(error) = completion.error {
         return Err(sent_error(&error_text(&error), key));
@@ -141,7 +141,7 @@ pub(super) async fn whole(
     Ok(End::new(reason.as_deref(), completion.usage))
 }
 
-/// The message in the body of an error, as far as it can be read.
+/// The message in the body of an error, if it can be read.
 pub(crate) async fn error(mut response: Response, key: Option<&str>) -> String {
     let deadline = Instant::now() + END;
     let mut body = Vec::new();

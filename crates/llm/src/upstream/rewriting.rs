@@ -1,4 +1,4 @@
-//! Follow-up questions, rewritten so that they stand alone.
+//! Rewrites follow-up questions so that they can be understood on their own.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ impl Upstream {
         match &outcome {
             Err(failure) if failure.remedy != Remedy::None => pass.failed(),
             Ok(_) => pass.succeeded(),
-            // A slow or useless answer says nothing about replies.
+            // A slow or useless response does not count against replies.
             Err(_) => {}
         }
         outcome

@@ -40,7 +40,7 @@ pub(crate) enum PromptRole {
     Assistant,
 }
 
-/// A whole completion, or one chunk of a streamed one: they differ in `message` and `delta`.
+/// A complete completion, or one chunk of a streamed one: they differ in `message` and `delta`.
 #[derive(Debug, Deserialize)]
 pub(super) struct Completion {
     #[serde(default)]
@@ -59,7 +59,7 @@ pub(super) struct Choice {
     /// A piece of the message, in a chunk.
     #[serde(default)]
     delta: Option<Delta>,
-    /// The whole message, in a completion in one piece.
+    /// The complete message, in a completion without streaming.
     #[serde(default)]
     message: Option<Delta>,
     #[serde(default)]

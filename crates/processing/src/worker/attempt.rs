@@ -22,7 +22,7 @@ pub(super) enum Outcome {
     Unreadable(String),
     /// Something else failed.
     Fault(Error),
-    /// The worker stops and gives the job back.
+    /// The worker stops and releases the job.
     Released,
     /// The lease was lost: the source was deleted, or another worker has the job.
     Lost,

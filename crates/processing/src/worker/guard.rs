@@ -1,6 +1,7 @@
-//! The guard of a website: the checks of its agent are asked of the new content before that replaces the present one.
+//! The guard of a website: the checks of its agent are run against the new content before it replaces the current
+//! content.
 //!
-//! Nothing is stored until the crawl ends, so after a crash the comparison is made again.
+//! Nothing is stored until the crawl ends, so after a crash, the comparison is repeated.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -64,7 +65,8 @@ impl Worker {
         }
     }
 
-    /// Asks the checks of the new content, and those that fail there of the present one. An error is one of the database.
+    /// Runs the checks against the new content, and those that fail there against the current content. Errors are from
+    /// the database.
     async fn compare(
         &self,
         job: &ClaimedJob,
@@ -74,7 +76,7 @@ impl Worker {
         let Some(candidate) = self.ports.index.candidate(agent, job.source.id).await? else {
             let most = limits::GUARD_BYTES / 1_024 / 1_024;
             return Ok(ComparisonOutcome::Failed(format!(
-                "the sources of the agent take more than {most} MiB; set `guarded` to false to take the new content"
+                "the sources of the agent take more than {most} MiB; set `guarded` to false to accept the new content"
             )));
         };
         let present: Arc<dyn PassageIndex> = Arc::new(ByWords(Arc::clone(&self.ports.index)));

@@ -18,7 +18,7 @@ pub struct WorkerSettings {
     pub heartbeat: Duration,
     /// The longest that one attempt may take.
     pub deadline: Duration,
-    /// How long a stop waits for jobs before it gives them back.
+    /// How long a stop waits for jobs before it releases them.
     pub grace: Duration,
 }
 

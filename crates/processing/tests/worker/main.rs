@@ -159,9 +159,9 @@ async fn a_transient_fault_is_tried_again_and_the_fifth_fails_the_source() {
         assert_eq!(worker.run_one().await.unwrap(), Step::Idle, "before its pause is over");
         script.advance_millis(60_000);
     }
-    let mut told = script.told();
+    let mut events = script.event_written();
     assert_eq!(worker.run_one().await.unwrap(), Step::Done);
-    tokio::time::timeout(Duration::from_secs(5), told.wait()).await.expect("an event is told");
+    tokio::time::timeout(Duration::from_secs(5), events.wait()).await.expect("an event is written");
     let log = script.log();
     assert!(log[..4].iter().all(|line| line == "requeued, counts"), "{log:?}");
     assert!(log[4].starts_with("failed the server's storage was out of reach 5 times"), "{log:?}");

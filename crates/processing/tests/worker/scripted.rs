@@ -46,7 +46,7 @@ struct State {
 struct Inner {
     state: Mutex<State>,
     signal: WorkSignal,
-    told: WorkSignal,
+    event_written: WorkSignal,
     objects_broken: AtomicBool,
     objects_stalled: AtomicBool,
     finish_broken: AtomicBool,
@@ -90,7 +90,7 @@ impl Script {
             answers: Arc::new(self.clone()),
             index: Arc::new(self.clone()),
             signal: self.0.signal.clone(),
-            told: self.0.told.clone(),
+            event_written: self.0.event_written.clone(),
             clock: Arc::new(self.clone()),
             entropy: Arc::new(SystemEntropy),
         };
@@ -167,7 +167,7 @@ impl Script {
         state.running.iter().filter(|job| job.source.account_id == account).count()
     }
 
-    /// Waits until that many jobs run.
+    /// Waits until this many jobs run.
     pub(crate) async fn running(&self, count: usize) {
         while self.0.state.lock().running.len() < count {
             self.0.claimed.notified().await;
@@ -199,8 +199,8 @@ impl Script {
     }
 
     /// Listens from now on for events to be delivered.
-    pub(crate) fn told(&self) -> WorkListener {
-        self.0.told.listen()
+    pub(crate) fn event_written(&self) -> WorkListener {
+        self.0.event_written.listen()
     }
 
     pub(crate) async fn claimed(&self) {

@@ -22,8 +22,7 @@ impl Folders {
         self.root.join(agent.to_string())
     }
 
-    /// Whether the folder of an agent contains an index, which somebody may have deleted. Takes a
-    /// microsecond.
+    /// Whether the folder of an agent contains an index, which may have been deleted externally. Takes a microsecond.
     pub(super) fn exists(&self, agent: Id<kind::Agent>) -> bool {
         self.of(agent).join("meta.json").exists()
     }

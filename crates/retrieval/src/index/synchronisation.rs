@@ -43,10 +43,10 @@ enum Failure {
     #[error("the index cannot be written")]
     Index(#[source] Unusable),
     /// The system has run out of files, memory, threads or disk space. The index stays as it is.
-    #[error("the system has run out of something that the index needs")]
+    #[error("the system has run out of a resource that the index needs")]
     Exhausted(#[source] Unusable),
     /// The work panicked.
-    #[error("the work on the index was broken off")]
+    #[error("the work on the index was interrupted")]
     BrokenOff(#[from] tokio::task::JoinError),
 }
 
@@ -163,7 +163,7 @@ async fn catch_up(
         }
     }
     Err(Error::unavailable(format!(
-        "the content of `{}` did not settle at generation {}",
+        "the content of `{}` did not reach generation {}",
         agent.id, agent.generation
     )))
 }
@@ -264,7 +264,7 @@ async fn apply(
         Snapshot::new(&store, &recent)
     })
     .await??;
-    tracing::debug!(%agent, generation, passages = snapshot.passages(), "an index is in step");
+    tracing::debug!(%agent, generation, passages = snapshot.passages(), "an index is up to date");
     Ok(Outcome::Done(Arc::new(snapshot)))
 }
 
@@ -340,7 +340,7 @@ async fn open(
         Err(panic) => panic.to_string(),
     };
     if !reason.is_empty() {
-        tracing::warn!(%agent, reason, "an index is of no use and is made again");
+        tracing::warn!(%agent, reason, "an index is unusable and is rebuilt");
     }
     tokio::task::spawn_blocking(move || {
         let store = make_new(&folder)?;

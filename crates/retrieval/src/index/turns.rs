@@ -9,7 +9,7 @@ use tokio::sync::OwnedMutexGuard;
 
 type Turn = tokio::sync::Mutex<()>;
 
-/// The turns of agents. Agents for which nobody waits are removed.
+/// The turns of agents. Agents without waiting callers are removed.
 #[derive(Default)]
 pub(crate) struct Turns(Mutex<HashMap<Id<kind::Agent>, Weak<Turn>>>);
 

@@ -18,7 +18,7 @@ const EXTRAS: usize = 128;
 const CONTEXT_CHARS: usize = 1_000;
 /// The most messages of the context that are read. The question and each of them has a bit.
 const CONTEXT_MESSAGES: usize = 4;
-/// With this many words of its own, a question needs no context.
+/// A question with this many words needs no context.
 const SELF_CONTAINED: usize = 3;
 
 /// A word in each form that it may have in a passage.
@@ -172,8 +172,8 @@ impl Analysed {
         count
     }
 
-    /// Marks the words that contain digits, or have a capital that is not due to their position. In
-    /// a title, where small words have capitals too, and in German, capitals mean nothing.
+    /// Marks the words that contain digits, or have a capital that is not due to their position. Capitals are ignored
+    /// in titles, in which small words also have them, and in German.
     fn mark_names(&mut self, text: &str) {
         let first = text.find(char::is_alphanumeric);
         let has_capital = |word: &Word| {

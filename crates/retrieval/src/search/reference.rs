@@ -1,11 +1,11 @@
-//! Questions that refer to what was said before.
+//! Questions that refer to earlier messages.
 
 use cicerone_language::{Language, fold};
 
 use super::question::Analysed;
 
-/// Words that stand for something that was named before, folded, in the languages in which follow-up questions are
-/// asked most. Words that are articles or conjunctions as often ("das", "la", "that") are left out.
+/// Words that refer to something that was named before, folded, in the languages in which follow-up questions are asked
+/// most. Words that are just as often articles or conjunctions ("das", "la", "that") are omitted.
 const REFERENCES: &[&str] = &[
     // English
     "it", "its", "they", "them", "their", "these", "those", "he", "him", "she", "her",
@@ -20,7 +20,7 @@ const REFERENCES: &[&str] = &[
     "hij", "zij", "hun", "deze", "daar",
 ];
 
-/// Whether a question names its subject, and refers to nothing that was said before.
+/// Whether a question names its subject and does not refer to earlier messages.
 pub(crate) fn stands_alone(question: &str) -> bool {
     let languages = [Language::detect(question)];
     if !Analysed::new(question, &languages).is_self_contained() {

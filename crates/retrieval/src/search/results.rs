@@ -17,7 +17,7 @@ use super::ranking::Ranked;
 const BYTES: u64 = 8 * 1_024 * 1_024;
 /// The expected number of entries, which only sizes the bookkeeping.
 const ENTRIES: usize = 4_096;
-/// The largest question with its context, in bytes, whose result is kept. Longer ones hardly come twice.
+/// The largest question with its context, in bytes, whose result is cached. Longer ones are rarely repeated.
 const QUERY_BYTES: usize = 1_024;
 /// The size of an entry in addition to its content.
 const OVERHEAD: usize = 192;
@@ -30,7 +30,7 @@ pub(super) fn empty() -> Results {
     Cache::with_weighter(ENTRIES, BYTES, Weight)
 }
 
-/// The result of a search. It has the numbers of the passages, whose texts are in a cache of their own.
+/// The result of a search. It has the numbers of the passages, whose texts are in a separate cache.
 pub(super) struct Outcome {
     /// The best passages, best first.
     pub(super) best: Box<[Ranked]>,

@@ -1,5 +1,4 @@
-//! Detects that files, memory, threads or disk space ran out, which is no reason to rebuild an
-//! index.
+//! Detects that files, memory, threads or disk space ran out, which is not a reason to rebuild an index.
 
 use std::io::{self, ErrorKind};
 

@@ -12,21 +12,19 @@ use tantivy::schema::{
     Field, IndexRecordOption, STORED, Schema, SchemaBuilder, TextFieldIndexing, TextOptions,
 };
 
-/// Raised whenever the fields, the analysis or the stored data change. An index of another version
-/// is rebuilt from the database. Since 3, the version of a source never stands for two contents;
-/// since 4, answers and defined terms have fields of their own, and the small words of questions
-/// are marked; since 5, passages have the ids of their documents.
+/// Raised whenever the fields, the analysis or the stored data change. An index of another version is rebuilt from the
+/// database. Since 3, the version of a source never identifies two contents; since 4, answers and defined terms have
+/// their own fields, and the small words of questions are marked; since 5, passages have the ids of their documents.
 pub(crate) const VERSION: u32 = 5;
 
-/// The fields of an index. Invariant: no field has positions; neighbouring words are a field of
-/// their own.
+/// The fields of an index. Invariant: no field has positions; neighbouring words are in a separate field.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fields {
     /// The document of a passage and its version. A change replaces all passages with the same value.
     pub(crate) document: Field,
     /// The language in which the passage was analysed.
     pub(crate) language: Field,
-    /// The whole question of a pair.
+    /// The complete question of a pair.
     pub(crate) exact: Field,
     /// The question of a pair.
     pub(crate) question: Field,

@@ -1,4 +1,4 @@
-//! `cicerone ask`: the whole pipeline in one process, for one question.
+//! `cicerone ask`: the entire pipeline in one process, for one question.
 
 pub(super) mod files;
 mod knowledge;

@@ -77,7 +77,7 @@ async fn write(
     Err(Failure::new("uploads were deleted repeatedly while they were copied; try again"))
 }
 
-/// Adds the uploads; `false` if one of them is gone.
+/// Adds the uploads; `false` if one of them has been deleted.
 async fn write_uploads(
     writer: &mut Writer,
     objects: &UploadObjects,

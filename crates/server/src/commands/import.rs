@@ -89,7 +89,7 @@ async fn read(
     Ok(())
 }
 
-/// The bytes of an input that is read whole.
+/// The bytes of an input that is read completely.
 fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
     let failed = |error| Failure::because(&format!("cannot read `{}`", path.display()), &error);
     let mut bytes = Vec::new();
@@ -137,7 +137,7 @@ async fn send(
     Ok(stopped)
 }
 
-/// What became of an item that was not refused.
+/// The outcome for an item that was not refused.
 enum Added {
     /// It is a source now, with this id.
     New(String),
@@ -165,7 +165,7 @@ impl From<ApiError> for Refused {
     }
 }
 
-/// Adds an item, unless the agent has it.
+/// Adds an item, unless the agent already has it.
 async fn add(
     api: &ApiClient,
     agent: &str,
@@ -214,8 +214,7 @@ async fn wait(api: &ApiClient, patience: Duration, report: &mut Report) -> Resul
             let source = match api.get(&format!("/v1/sources/{}", taken.id)).await {
                 Ok(source) => source,
                 Err(error) if error.is(404) => {
-                    report
-                        .refuse(taken.name.clone(), "the source was deleted meanwhile".to_owned());
+                    report.refuse(taken.name.clone(), "the source has been deleted".to_owned());
                     break;
                 }
                 Err(error) => return Err(error.into()),

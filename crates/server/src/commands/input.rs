@@ -19,7 +19,7 @@ pub(crate) struct InputFile {
     pub(crate) bytes: Bytes,
 }
 
-/// Loads a file; a picture if they are read. The error says why it is not read.
+/// Loads a file, or a picture if OCR is available. The error explains why it is not read.
 pub(crate) fn load(path: &Path, reads_pictures: bool) -> Result<InputFile, String> {
     let shown = path.display();
     let failed = |error: std::io::Error| format!("`{shown}`: {error}");
@@ -36,8 +36,8 @@ pub(crate) fn load(path: &Path, reads_pictures: bool) -> Result<InputFile, Strin
         return Err(format!("`{shown}`: the file is empty"));
     }
     let Some(content_type) = type_of(&bytes, reads_pictures) else {
-        let told = unread_type(&bytes).map(|told| format!("; {told}")).unwrap_or_default();
-        return Err(format!("`{shown}`: it is not a {} file{told}", UploadType::NAMES));
+        let hint = unread_type(&bytes).map(|hint| format!("; {hint}")).unwrap_or_default();
+        return Err(format!("`{shown}`: it is not a {} file{hint}", UploadType::NAMES));
     };
     Ok(InputFile { name: name(path), content_type, bytes: bytes.into() })
 }

@@ -59,7 +59,7 @@ async fn read_all(
                 }
                 output::line(&file.text.trim_end())?;
                 for warning in &file.warnings {
-                    output::note(&format!("warning: `{}`: {}", file.name, told(warning)))?;
+                    output::note(&format!("warning: `{}`: {}", file.name, warning_line(warning)))?;
                 }
             }
             Err(reason) => {
@@ -186,7 +186,7 @@ impl ReadFile {
 const PAGES_NAMED: usize = 10;
 
 /// The text of a warning, on one line.
-fn told(warning: &Warning) -> String {
+fn warning_line(warning: &Warning) -> String {
     let named: Vec<String> =
         warning.pages.iter().take(PAGES_NAMED).map(ToString::to_string).collect();
     let named = named.join(", ");

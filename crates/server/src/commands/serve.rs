@@ -90,7 +90,7 @@ async fn serve(
         }
         signal = signals.received() => signal,
     };
-    tracing::info!(signal, "stopping: finishing what is in flight");
+    tracing::info!(signal, "stopping: finishing requests and jobs in progress");
     let stopped = async {
         // The server stops only while it is polled.
         let ((), http, ()) = tokio::join!(handle.stop(true), &mut server, work.stop());
@@ -106,7 +106,9 @@ async fn serve(
         Ok(outcome) => {
             outcome.map_err(|error| Failure::because("the HTTP server failed", &error))?
         }
-        Err(_) => tracing::warn!("the grace period is over: giving up what is still in flight"),
+        Err(_) => tracing::warn!(
+            "the grace period is over: abandoning requests and jobs that are still in progress"
+        ),
     }
     storage.close().await;
     tracing::info!("stopped");

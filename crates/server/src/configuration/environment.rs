@@ -20,8 +20,8 @@ enum Form {
     List,
 }
 
-/// Each variable with the key that it sets. Other variables that begin with `CICERONE_` are ignored:
-/// orchestrators add some of their own (`CICERONE_SERVICE_HOST`).
+/// Each variable with the key that it sets. Other variables that begin with `CICERONE_` are ignored: orchestrators add
+/// such variables (`CICERONE_SERVICE_HOST`).
 const VARIABLES: [(&str, &str, Form); 11] = [
     ("CICERONE_BIND", "bind", Form::Text),
     ("CICERONE_DATA_DIR", "data_dir", Form::Text),

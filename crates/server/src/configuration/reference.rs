@@ -87,7 +87,7 @@ fn description(field: &Value) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
 }
 
-/// A property of a field: beside its schema, or in the last of its parts.
+/// A property of a field: next to its schema, or in the last of its parts.
 fn said<'a>(field: &'a Value, key: &str) -> &'a Value {
     let last = field["allOf"].as_array().and_then(|parts| parts.last());
     &last.unwrap_or(field)[key]

@@ -1,8 +1,8 @@
 //! The settings, as the configuration file writes them.
 //!
-//! These comments are the text of `docs/configuration.md`, which `cicerone config reference` prints:
-//! they are written for operators. Units are part of a setting's name, defaults are added by the
-//! reference, and a setting that is unset by default says what that means.
+//! These comments are the text of `docs/configuration.md`, which `cicerone config reference` prints: they are written
+//! for operators. Units are part of a setting's name, defaults are added by the reference, and the comment of a setting
+//! that is unset by default explains what that means.
 
 mod checks;
 mod defaults;
@@ -42,9 +42,9 @@ pub(crate) struct Settings {
     /// Private address ranges, such as `10.0.0.0/8`, that crawls and webhooks may reach. All other
     /// addresses that are not public are refused.
     pub(crate) egress_allow: Vec<String>,
-    /// The address at which everybody reaches this server, such as `https://docs.example`, possibly with a
-    /// path. With it, the texts of agents that publish their sources can be read at `/s/…` without a key,
-    /// and replies link to them. Unset: nothing is public.
+    /// The server's public address, such as `https://docs.example`, possibly with a path. If it is set, the texts of
+    /// agents that publish their sources can be read at `/s/…` without a key, and replies link to them. Unset: nothing
+    /// is public.
     pub(crate) public_url: Option<String>,
     /// Requests per minute of one API key; `0` for no limit.
     pub(crate) rate_limit_per_minute: u32,
@@ -70,7 +70,7 @@ pub(crate) struct Settings {
     /// How sources are processed.
     #[schema(inline)]
     pub(crate) workers: WorkersSection,
-    /// How the text of pictures is recognised (OCR): of scanned pages of PDF files, and of uploaded PNG, JPEG, TIFF and
+    /// How text in pictures is recognised (OCR): in scanned pages of PDF files, and in uploaded PNG, JPEG, TIFF and
     /// WebP files.
     #[schema(inline)]
     pub(crate) ocr: OcrSection,
@@ -86,15 +86,14 @@ pub(crate) struct Settings {
     /// How long old records are kept.
     #[schema(inline)]
     pub(crate) retention: RetentionSection,
-    /// What each account may use and store. `cicerone account limit` sets other numbers for one
-    /// account.
+    /// What each account may use and store. `cicerone account limit` sets different quotas for one account.
     #[schema(inline)]
     pub(crate) quotas: QuotasSection,
     /// Which models write replies. Without any of these settings, the embedded answerer replies.
     #[schema(inline)]
     pub(crate) models: ModelsConfig,
-    /// Search by meaning, beside that by words: which model makes vectors of passages and questions. Without
-    /// it, search is by words only.
+    /// Search by meaning in addition to words: the model that creates vectors of passages and questions. Without it,
+    /// search is by words only.
     #[schema(inline)]
     pub(crate) embeddings: EmbeddingsConfig,
 }
@@ -118,9 +117,9 @@ pub(crate) struct HttpSection {
     /// Replies in progress for one account; further requests are answered with 503 and
     /// `Retry-After`. Other accounts have a reserve beyond this number.
     pub(crate) replies_at_once: usize,
-    /// The longest time in milliseconds that a reply is expected to take, without the time in which it waits for an
-    /// upstream. If an account's replies in progress would take longer at the pace of the last ones, further requests
-    /// are answered with 503 and `Retry-After`; 64 may always be in progress.
+    /// The longest time in milliseconds that a reply is expected to take, not counting the time spent waiting for an
+    /// upstream. If an account's replies in progress would take longer at the pace of the latest ones, further requests
+    /// are answered with 503 and `Retry-After`; 64 replies may always be in progress.
     pub(crate) longest_wait_ms: u64,
     /// Files that one account may upload at once; further uploads are answered with 503 and
     /// `Retry-After`. Other accounts have a reserve beyond this number. Each upload takes up to 10
@@ -131,9 +130,9 @@ pub(crate) struct HttpSection {
     pub(crate) connections_at_once: usize,
     /// Failed authentications per minute of one client address; `0` for no limit.
     pub(crate) failed_authentications_per_minute: u32,
-    /// Requests per minute of one client address that need no key: for public pages, and of widgets, which send one whenever
-    /// a page that embeds them is opened, and a few in a conversation. Raise it if many visitors share an address; `0` for no
-    /// limit.
+    /// Requests per minute that one client address may send without a key, to public pages and widgets. A widget sends
+    /// one request when its page is opened and a few during a conversation. Raise it if many visitors share an address;
+    /// `0` for no limit.
     pub(crate) public_requests_per_minute: u32,
     /// Address ranges of proxies in front of the server. For a request from one of them,
     /// `X-Forwarded-For` gives the address of the client.
@@ -152,8 +151,8 @@ pub(crate) struct HttpSection {
     /// Whether the console is served at `/console`: a web page for people, which uses the API with the key that
     /// they enter.
     pub(crate) console: bool,
-    /// The folder from which the files of the console are read at every request, for work on the console. Unset:
-    /// the files in the program are served.
+    /// The folder from which the files of the console are read at every request, for developing the console. Unset: the
+    /// files in the program are served.
     #[schema(value_type = Option<String>)]
     pub(crate) console_folder: Option<PathBuf>,
     /// Whether widgets are served: the routes below `/w/` and their script, which pages of other sites use, and the pages
@@ -191,8 +190,7 @@ pub(crate) struct DatabaseSection {
     pub(crate) read_seconds: u64,
     /// The time limit of a change. A request that exceeds it is answered with 503.
     pub(crate) write_seconds: u64,
-    /// Disk space held back beside a SQLite file, so that deletions still work on a full disk; `0` for
-    /// none.
+    /// Disk space reserved next to a SQLite file, so that deletions still work on a full disk; `0` for none.
     pub(crate) reserve_bytes: u64,
 }
 
@@ -200,12 +198,12 @@ pub(crate) struct DatabaseSection {
 #[serde(default, deny_unknown_fields)]
 #[schema(default)]
 pub(crate) struct WorkersSection {
-    /// Texts processed at once, and files processed at once. Accounts with none in progress have a
-    /// reserve of the same size.
+    /// The number of texts processed at once, and also of files. Accounts with none in progress have a reserve of the
+    /// same size.
     pub(crate) parallel: usize,
     /// The time limit of one attempt to process a source. Must be more than `crawl.seconds`.
     pub(crate) deadline_seconds: u64,
-    /// Child processes that read pages at once, and as many that read files. Accounts below their
+    /// The number of child processes that read pages at once, and also of those that read files. Accounts below their
     /// share have a reserve of the same size. Each may take up to 1 GiB of address space.
     #[schema(default = "one per processor, at most 4")]
     pub(crate) readers: usize,
@@ -218,15 +216,15 @@ pub(crate) struct WorkersSection {
 #[serde(default, deny_unknown_fields)]
 #[schema(default)]
 pub(crate) struct OcrSection {
-    /// The program that recognises text: `tesseract`, or one that is called alike (`PROGRAM stdin stdout -l eng`, the
-    /// picture on standard input). A path, or a name in `/usr/local/bin`, `/usr/bin` or `/bin`. It runs for one
-    /// picture at a time of each reader, with the memory and time of a document for each, reads the files of the
-    /// system's programs only, and has no network. That takes Linux with Landlock (5.13 or later). Unset: pictures are
-    /// refused, and scanned pages are not read.
+    /// The program that recognises text: `tesseract`, or a program with the same arguments
+    /// (`PROGRAM stdin stdout -l eng`, the picture on standard input). A path, or a name in `/usr/local/bin`, `/usr/bin`
+    /// or `/bin`. Each reader runs it for one picture at a time, with the memory and time limits of a document for each
+    /// picture. It can read only the files of the system's programs and has no network access. This requires Linux with
+    /// Landlock (5.13 or later). Unset: pictures are refused, and scanned pages are not read.
     pub(crate) command: Option<String>,
-    /// The languages of the texts, as the program names them, with `+` between them: `eng+deu`.
+    /// The languages of the texts, by the program's names, separated by `+`: `eng+deu`.
     pub(crate) languages: String,
-    /// The most pages of one document that are recognised. All of them may take ten minutes.
+    /// The maximum number of pages recognised in one document. Together they may take ten minutes.
     pub(crate) pages: u32,
     /// Folders that the program may read besides `/usr`, `/bin` and `/lib`.
     pub(crate) folders: Vec<String>,
@@ -238,11 +236,11 @@ pub(crate) struct OcrSection {
 pub(crate) struct CrawlSection {
     /// Websites crawled at once. Accounts with no crawl in progress have a reserve of the same size.
     pub(crate) parallel: usize,
-    /// The largest number of pages of one website.
+    /// The maximum number of pages of one website.
     pub(crate) pages: usize,
-    /// The time limit of one crawl. The pages that were read until then are kept.
+    /// The time limit of one crawl. The pages that were read before it are kept.
     pub(crate) seconds: u64,
-    /// Requests to one host at once, over all crawls.
+    /// Requests to one host at once, across all crawls.
     pub(crate) requests_per_host: usize,
     /// The largest page that is read.
     pub(crate) page_bytes: usize,
@@ -252,13 +250,13 @@ pub(crate) struct CrawlSection {
 #[serde(default, deny_unknown_fields)]
 #[schema(default)]
 pub(crate) struct WebhooksSection {
-    /// Attempts in progress at once, over all endpoints.
+    /// Attempts in progress at once, across all endpoints.
     pub(crate) parallel: usize,
     /// Attempts in progress at once to one endpoint.
     pub(crate) per_endpoint: u32,
     /// How long an endpoint may take to answer, at most 15 seconds.
     pub(crate) timeout_seconds: u64,
-    /// Pauses before each further attempt. Each varies by 20 %.
+    /// The pauses before further attempts. Each varies by 20 %.
     pub(crate) pauses_seconds: Vec<u64>,
 }
 
@@ -280,8 +278,8 @@ pub(crate) struct QuotasSection {
     pub(crate) messages_per_month: Option<u64>,
     /// Model tokens in a calendar month (UTC). Unset: no limit.
     pub(crate) tokens_per_month: Option<u64>,
-    /// What an account may store: uploaded files, sources, and twice the text extracted from them.
-    /// Unset: no limit.
+    /// Bytes that an account may store: uploaded files, sources, and twice the text extracted from them. Unset: no
+    /// limit.
     pub(crate) bytes: Option<u64>,
 }
 
@@ -289,10 +287,10 @@ pub(crate) struct QuotasSection {
 #[serde(default, deny_unknown_fields)]
 #[schema(default)]
 pub(crate) struct IndexSection {
-    /// Agents whose index on the disk is kept open. The index of any other agent is opened when the
-    /// agent is asked.
+    /// The number of agents whose index on disk is kept open. The index of any other agent is opened when the agent is
+    /// asked.
     pub(crate) open_agents: u64,
-    /// Memory for the indexes of agents with little content (64 KiB and less), which are built when
-    /// such an agent is asked and are not stored on the disk; `0` to keep all indexes on the disk.
+    /// Memory for the indexes of agents with little content (up to 64 KiB). They are built when the agent is first
+    /// asked, and are not stored on disk; `0` keeps all indexes on disk.
     pub(crate) memory_bytes: u64,
 }

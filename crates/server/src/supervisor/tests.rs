@@ -112,6 +112,6 @@ async fn a_stop_ends_tasks_and_pauses() {
     wait(100).await;
     let (count, began) = (starts.lock().len(), Instant::now());
     supervisor.stop().await;
-    assert!(began.elapsed() < Duration::from_secs(1), "the pause does not hold it up");
+    assert!(began.elapsed() < Duration::from_secs(1), "the pause does not delay it");
     assert_eq!(starts.lock().len(), count);
 }

@@ -1,5 +1,5 @@
 //! The pages of the repository: their links lead somewhere, and every decision is listed.
-#![expect(clippy::unwrap_used, reason = "a test fails where its surroundings do")]
+#![expect(clippy::unwrap_used, reason = "a failed setup is a failed test")]
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
 //! Runs the program in a folder of its own.
-#![expect(clippy::expect_used, reason = "a test fails where its surroundings do")]
+#![expect(clippy::expect_used, reason = "a failed setup is a failed test")]
 
 use std::path::Path;
 use std::process::Command;

@@ -14,8 +14,9 @@ const AGENTS: usize = 64;
 
 /// Agents as they are in a SQLite file.
 ///
-/// Between two changes of anything but conversations, which only the one writer of this process makes, an agent is read
-/// once for all replies. A change by this process is seen by what begins after it was acknowledged, as without this.
+/// Between two changes of anything except conversations, which only the single writer of this process makes, an agent
+/// is read once for all replies. As without this cache, everything that begins after a change by this process was
+/// acknowledged sees the change.
 #[derive(Default)]
 pub(crate) struct KnownAgents(Mutex<Known>);
 

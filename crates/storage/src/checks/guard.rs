@@ -31,7 +31,7 @@ pub(crate) fn record_comparison(
     row.finished_at = run.finished_at.map(Timestamp::as_millis);
     diesel::insert_into(check_runs::table).values(row).execute(c)?;
     remove_old(c, &run)?;
-    // A refusal is told whatever was told before.
+    // A refusal always produces an event, even if the previous one named the same checks.
     let told = if is_refused { run.event(None, event, now) } else { None };
     told.map_or(Ok(()), |event| tell(c, &event))
 }

@@ -18,7 +18,7 @@ use crate::pages::{Size, octet_length};
 use crate::schema::messages;
 use crate::scope::Visible;
 
-/// What is read of messages.
+/// The columns that are read of messages.
 pub(super) trait Detail: Sized + Send + 'static {
     /// Whether their citations are read.
     const WITH_CITATIONS: bool;

@@ -1,9 +1,8 @@
 //! Turns that are stored together on PostgreSQL.
 //!
-//! Turns of one account wait for each other at the rows that count its usage, each until the one before it is
-//! committed. So while turns of an account are being stored, those that come meanwhile gather, and are stored by the
-//! next transaction. A turn that comes alone is stored at once. Turns of different accounts never wait for each other
-//! here.
+//! Turns of one account wait for each other at the rows that count its usage, each until the previous one is committed.
+//! While turns of an account are being stored, new ones are gathered, and are stored by the next transaction. A turn
+//! that arrives alone is stored immediately. Turns of different accounts never wait for each other here.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -42,7 +41,7 @@ impl Waiting {
         self.turn.question.content.len() + self.turn.reply.content.len()
     }
 
-    /// Hands over the outcome. A caller that went away needs none.
+    /// Delivers the outcome, unless the caller has disconnected.
     fn deliver(self, outcome: Result<Turn, Error>) {
         let _ = self.reply.send(outcome);
     }
@@ -65,8 +64,8 @@ impl Storage {
             .await
     }
 
-    /// Stores a turn, with others of its account if there are any. Once begun it continues even if the caller goes
-    /// away.
+    /// Stores a turn, with others of its account if there are any. Once started, it continues even if the caller
+    /// disconnects.
     async fn append_gathered(&self, turn: Turn) -> Result<Turn, Error> {
         let account = turn.conversation.account_id;
         let (reply, outcome) = oneshot::channel();
@@ -77,7 +76,7 @@ impl Storage {
     }
 }
 
-/// Stores the turns of an account until none waits.
+/// Stores the turns of an account until none is waiting.
 async fn store_all(db: Db, gathered: Arc<GatheredTurns>, account: Id<kind::Account>) {
     let mut entry = Entry { gathered, account, is_there: true };
     loop {
@@ -131,7 +130,7 @@ fn store(changes: &Changes, batch: Vec<Waiting>) {
     }
 }
 
-/// Stores each turn in a transaction of its own.
+/// Stores each turn in its own transaction.
 fn store_alone(changes: &Changes, batch: Vec<Waiting>) {
     for waiting in batch {
         let stored = changes.write(|c| turn::append(c, &waiting.turn));

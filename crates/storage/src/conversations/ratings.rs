@@ -55,7 +55,7 @@ pub(super) struct Reply {
     account: String,
     agent: String,
     channel: Channel,
-    /// The day on which it was made.
+    /// The day on which it was generated.
     day: Day,
 }
 
@@ -135,13 +135,13 @@ pub(super) fn rate(
     }
     let before = before.map(|before| before.value);
     note_gap(c, reply, before, Some(rating.value))?;
-    tell(c, reply, &rating, event, now)?;
+    write_event(c, reply, &rating, event, now)?;
     count(c, reply, before, Some(rating.value))?;
     Ok(rating)
 }
 
 /// Writes the event of a rating if an endpoint receives it.
-fn tell(
+fn write_event(
     c: &mut AnyConnection,
     reply: &Reply,
     rating: &Rating,

@@ -46,7 +46,7 @@ pub(super) fn append(c: &mut AnyConnection, turn: &Turn) -> Result<Turn, Transac
     Ok(turn)
 }
 
-/// Whether a turn may be stored with others: none of them is refused after something of it was stored.
+/// Whether a turn may be stored with others: such turns are never refused after part of them was stored.
 pub(super) const fn can_be_gathered(turn: &Turn) -> bool {
     turn.after.is_none()
 }

@@ -116,7 +116,7 @@ fn succeed(c: &mut AnyConnection, source_id: &str, number: i64) -> Result<(), Tr
     Ok(())
 }
 
-/// What was not read of the visible documents.
+/// What is missing in the visible documents.
 fn partial(
     c: &mut AnyConnection,
     source_id: &str,

@@ -32,7 +32,7 @@ pub(super) fn guarding(
     c: &mut AnyConnection,
     lease: &Lease,
 ) -> Result<Vec<Check>, TransactionError> {
-    // Without a lock, since this is read beside the writer. The end of the crawl checks the lease again.
+    // Without a lock, because this is read concurrently with the writer. The end of the crawl checks the lease again.
     let held: Option<HeldSourceRow> = jobs::table
         .inner_join(sources::table)
         .filter(jobs::id.eq(lease.job_id.to_string()))

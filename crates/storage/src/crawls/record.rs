@@ -199,7 +199,7 @@ impl<'a> Texts<'a> {
                     .get_result(c)?;
                 if is_there == 0 {
                     return Err(TransactionError::internal(
-                        "a page keeps a document that its source lacks",
+                        "a page refers to a document that its source lacks",
                     ));
                 }
                 Ok(Some(*position))

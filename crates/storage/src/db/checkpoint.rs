@@ -1,4 +1,4 @@
-//! Checkpoints of the write-ahead log of a SQLite file, on a thread beside the writer.
+//! Checkpoints of the write-ahead log of a SQLite file, on a separate thread from the writer.
 //!
 //! By default, SQLite runs a checkpoint within the commit that makes the log large enough, and all
 //! changes wait while tens of megabytes are copied. A passive checkpoint on another connection
@@ -26,7 +26,7 @@ use crate::url::DatabaseUrl;
 const STEP: i32 = 4_000;
 /// The length in pages from which a log is restarted after it was copied.
 const LONG: i32 = 4_000;
-/// How often the rest is copied that was added meanwhile.
+/// How often pages that were added during a copy are copied, at most.
 const PASSES: usize = 8;
 /// The pause between two checks of the log.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -80,7 +80,7 @@ impl Log {
 }
 
 impl Checkpoints {
-    /// Starts the thread, with a connection of its own.
+    /// Starts the thread, with its own connection.
     pub(super) fn start(url: &DatabaseUrl) -> Result<Self, OpenError> {
         let connection = connect(url, Access::Write)?;
         // Signals need not queue up: one is enough.
@@ -152,13 +152,12 @@ fn copy_if_long(connection: &mut AnyConnection) -> QueryResult<Log> {
     Ok(log)
 }
 
-/// Copies the whole log into the database file and empties it. Returns `false` if other connections
-/// used the log during all attempts.
+/// Copies the entire log into the database file and empties it. Returns `false` if other connections used the log
+/// during all attempts.
 ///
-/// SQLite waits for readers and writers, up to the connection's busy timeout, but not for a
-/// checkpoint of another connection, and [`Checkpoints`] runs one whenever the log is long. A long
-/// read, such as that of a backup, keeps the log from being emptied, and must not hold up writers
-/// for long.
+/// SQLite waits for readers and writers, up to the connection's busy timeout, but not for a checkpoint of another
+/// connection, and [`Checkpoints`] runs one whenever the log is long. A long read, such as that of a backup, keeps the
+/// log from being emptied, and must not block writers for long.
 pub(super) fn empty(connection: &mut AnyConnection) -> QueryResult<bool> {
     connection.batch_execute(&format!("PRAGMA busy_timeout = {WAIT_FOR_READERS}"))?;
     let started = Instant::now();

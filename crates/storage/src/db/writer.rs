@@ -1,10 +1,9 @@
 //! The one writer of a SQLite file: a thread that commits all queued changes together.
 //!
-//! A commit with `synchronous = FULL` waits for the disk. One transaction for all changes that
-//! arrived during the previous wait makes writes both durable and fast. If a change fails, all of
-//! them are rolled back and repeated, each in a savepoint of its own, so that the failed one leaves
-//! no trace. Failures are rare, and two savepoint statements for each change would take a tenth of
-//! the time of a reply.
+//! A commit with `synchronous = FULL` waits for the disk. One transaction for all changes that arrived during the
+//! previous wait makes writes both durable and fast. If a change fails, all of them are rolled back and repeated, each
+//! in its own savepoint, so that the failed one has no effect. Failures are rare, and two savepoint statements for each
+//! change would take a tenth of the time of a reply.
 //!
 //! Parties take turns, and a batch ends after a time slice: a change waits for the batch before it
 //! and for one change of each other party, not for all changes that others have queued.
@@ -40,9 +39,9 @@ const SLICE: Duration = Duration::from_millis(10);
 /// How long a commit waits at most for more units while several callers write, so that more of them
 /// share its cost. A single write is not delayed.
 const GATHER: Duration = Duration::from_millis(1);
-/// The pause between two looks for more units, if few are expected.
+/// The pause between two checks for more units, if few are expected.
 const LOOK: Duration = Duration::from_micros(50);
-/// Units that are few.
+/// The maximum number of units that count as few.
 const FEW: usize = 8;
 /// Units that may wait in the queue; further callers wait until there is room.
 const QUEUE: usize = 1_024;
@@ -55,13 +54,13 @@ const UNDER_WAY: u64 = 64;
 pub(super) enum Purpose {
     /// Anything.
     Change,
-    /// Storing a turn, which changes nothing but conversations and what counts them.
+    /// Storing a turn, which changes only conversations and their counts.
     Turn(Box<Counted>),
     /// Freeing space: also carried out on a full disk.
     Deletion,
 }
 
-/// How SQLite says that the disk is full.
+/// SQLite's message for a full disk.
 const FULL: &str = "disk is full";
 
 /// The writer's thread and its queue.
@@ -170,7 +169,7 @@ where
     fn deliver(self: Box<Self>, committed: Result<(), &str>) {
         let outcome = match (committed, self.outcome) {
             (Ok(()), Some(outcome)) => outcome,
-            // The unit's own error says more than the transaction's.
+            // The unit's own error is more informative than the transaction's.
             (Err(_), Some(Err(error @ Error::Unavailable(_)))) => Err(error),
             // Invariant: a refusal is not delivered if nothing was committed. It was decided in the
             // presence of other changes that were rolled back.
@@ -322,8 +321,8 @@ fn drain(
     }
 }
 
-/// The units of a commit that the next one waits for: as many as a recent one had. Two callers do not wait for a third one,
-/// and if fewer than before write, each wait for the missing ones is followed by one for fewer.
+/// The number of units that the next commit waits for: the number in a recent commit. Two callers do not wait for a
+/// third. If fewer callers write than before, each wait for missing units lowers the number.
 fn expected_after(committed: usize, expected: usize) -> usize {
     committed.max(expected - expected.div_ceil(8))
 }
@@ -349,7 +348,7 @@ fn carry_out(
         .map_err(|error| error.to_string())
         .and_then(|connection| commit_together(connection, line, batch));
     if committed.is_err() && batch.is_empty() {
-        // No transaction could be begun, so none of them can run.
+        // No transaction could be started, so none of them can run.
         batch.extend(std::iter::from_fn(|| line.take()));
     }
     if let Err(cause) = &committed {
@@ -442,8 +441,8 @@ fn commit_all(
     Ok(true)
 }
 
-/// On errors such as a full disk, SQLite ends the whole transaction by itself. Anything that ran
-/// after that would be committed on its own, so nothing may.
+/// On errors such as a full disk, SQLite ends the entire transaction itself. Statements after that would be committed
+/// separately, so none may run.
 fn check_open(c: &mut AnyConnection) -> Result<(), String> {
     if is_open(c) {
         return Ok(());

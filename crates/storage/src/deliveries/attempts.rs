@@ -19,7 +19,7 @@ use crate::webhooks::secrets;
 /// A delivery's id and attempts, and its event with the request that led to it.
 type DueRow = (String, i64, String, String, Option<String>);
 
-/// Claims up to `count` deliveries of an endpoint, with at most `in_flight` attempts under way.
+/// Claims up to `count` deliveries of an endpoint, with at most `in_flight` attempts in progress.
 pub(super) fn claim(
     c: &mut AnyConnection,
     endpoint: &str,

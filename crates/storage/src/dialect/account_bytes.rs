@@ -22,7 +22,7 @@ pub(crate) fn add_account_bytes(
     }
 }
 
-/// Diesel prepares its own updates anew each time.
+/// Diesel prepares its own updates again each time.
 struct AddBytes<'a> {
     account: &'a str,
     more: i64,

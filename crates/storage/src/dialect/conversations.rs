@@ -32,8 +32,7 @@ pub(crate) fn insert_metadata(c: &mut AnyConnection, rows: &[MetadataRow]) -> Qu
     }
 }
 
-/// A conversation that goes on: its messages, how many were not answered, were rated up and down, and when it was
-/// updated.
+/// A continued conversation: its messages, how many were not answered, were rated up and down, and when it was updated.
 pub(crate) type Continued = (i64, i64, i64, i64, i64);
 
 /// Counts the messages of a turn in its conversation, and returns the conversation's counts; `None` if it does not
@@ -51,7 +50,7 @@ pub(crate) fn continue_conversation(
     }
 }
 
-/// Diesel prepares its own updates anew each time.
+/// Diesel prepares its own updates again each time.
 struct Continue<'a> {
     conversation: &'a str,
     account: &'a str,

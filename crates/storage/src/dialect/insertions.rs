@@ -1,5 +1,5 @@
-//! Insertions of turns. Diesel goes through its own insertions column by column, twice each time that they are
-//! executed; these are a text and its values.
+//! Insertions of turns. Diesel walks its own insertions column by column, twice for each execution; these are only a
+//! text and its values.
 
 use diesel::backend::Backend;
 use diesel::prelude::*;
@@ -19,8 +19,8 @@ pub(crate) fn insert_conversation(c: &mut AnyConnection, row: &ConversationRow) 
     }
 }
 
-/// Adds the two messages of a turn. They go one by one: a statement with a fixed number of rows is prepared only once.
-/// On PostgreSQL, where each costs a round trip, turns are stored by `insert_turns`.
+/// Adds the two messages of a turn. They are inserted one by one: a statement with a fixed number of rows is prepared
+/// only once. On PostgreSQL, where each costs a round trip, turns are stored by `insert_turns`.
 pub(crate) fn insert_messages(
     c: &mut AnyConnection,
     rows: &[NewMessageRow<'_>; 2],

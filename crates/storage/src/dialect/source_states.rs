@@ -1,5 +1,5 @@
-//! Statements about sources that each of them runs several times. Each connection prepares them once: diesel writes an update
-//! anew each time, and the database parses it.
+//! Statements about sources that each of them runs several times. Each connection prepares them once: Diesel builds an
+//! update again each time, and the database parses it.
 
 use diesel::backend::Backend;
 use diesel::prelude::*;

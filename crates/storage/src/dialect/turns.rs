@@ -18,7 +18,7 @@ pub(crate) struct TurnRow<'a> {
     pub(crate) agent_id: String,
     pub(crate) is_first: bool,
     pub(crate) metadata: String,
-    /// The names and values of `metadata` once more, if it is the first turn.
+    /// The names and values of `metadata` again, if it is the first turn.
     pub(crate) pairs: Vec<(&'a str, &'a str)>,
     pub(crate) created_at: i64,
     pub(crate) updated_at: i64,
@@ -35,7 +35,7 @@ pub(crate) struct TurnRow<'a> {
     pub(crate) sources_used: Option<String>,
     pub(crate) replied_at: i64,
     pub(crate) receipt: Option<&'a str>,
-    /// Why the question is put among those of gaps, if it is.
+    /// Why the question is recorded as unanswered, if it is.
     pub(crate) gap_reason: Option<&'static str>,
 }
 

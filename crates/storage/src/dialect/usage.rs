@@ -1,5 +1,5 @@
 //! Counting a reply in its day and month. Every reply does that, so each connection prepares these statements once:
-//! diesel writes an insertion anew each time, and the database parses it.
+//! Diesel builds an insertion again each time, and the database parses it.
 
 use diesel::backend::Backend;
 use diesel::prelude::*;

@@ -30,10 +30,10 @@ pub(crate) fn next_without_vectors(
     }
 }
 
-/// Says that sources lack vectors at the versions of these rows, except those that are known at that version. Their
-/// vectors, and the spaces that they are of, stay.
+/// Records that sources lack vectors at the versions of these rows, except those that are already known at that
+/// version. Their vectors and spaces are kept.
 pub(crate) fn expect_vectors(c: &mut AnyConnection, rows: &[StateRow]) -> QueryResult<()> {
-    // In the whole module, it would compete with the method of the same name.
+    // Imported for the entire module, it would conflict with the method of the same name.
     use diesel::query_dsl::methods::FilterDsl;
 
     let changes = || {

@@ -116,7 +116,7 @@ struct Account {
 /// The accounts with queued jobs, at most [`ACCOUNTS`], in the order of their oldest jobs. The
 /// query enters the index twice for each account and skips its other jobs.
 fn each_account(c: &mut AnyConnection, lane: Lane) -> QueryResult<Vec<Account>> {
-    // Both values come from the program itself, and the databases write placeholders differently.
+    // Both values are from the program itself, and the databases have different placeholders.
     let queued = format!("state = '{QUEUED}' AND lane = '{}'", lane.name());
     let sql = format!(
         "WITH RECURSIVE waiting (account_id, number) AS (

@@ -1,8 +1,8 @@
 //! Small jobs of one agent that are claimed, and ended, together.
 //!
-//! A text of a paragraph is extracted in less time than its claim and its outcome take to be committed, so an owner who
-//! adds thousands of them would wait for the commits. A job that has crashed is claimed alone: if it is
-//! what ends the process, it does not take others with it again.
+//! Extracting a paragraph takes less time than committing its claim and its outcome, so an owner who adds thousands of
+//! them would wait for the commits. A job that has crashed is claimed alone: if it crashes the process, it does not
+//! affect others again.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ use crate::sources::{
 };
 use crate::{bytes, checks, dialect, events, vectors};
 
-/// The jobs of an account that come next in the quick lane; none if the claimed one is not small, or has crashed.
+/// The next jobs of an account in the quick lane; none if the claimed one is not small, or has crashed.
 pub(super) fn next(
     c: &mut AnyConnection,
     claimed: &Lease,
@@ -81,7 +81,7 @@ pub(super) fn claim(
     Ok(claimed)
 }
 
-/// What was extracted from the source of a lease, and the id of the event that tells of it.
+/// What was extracted from the source of a lease, and the id of the event that reports it.
 type Finished = (Lease, Intake, Id<kind::Event>);
 
 /// Stores what was extracted from sources of one agent, and ends their jobs. A lost lease gives `None`.
@@ -153,7 +153,7 @@ fn hold(
     Ok(held)
 }
 
-/// What was extracted from a source that shows nothing yet.
+/// What was extracted from a source without previous content.
 struct New {
     job: JobRow,
     source: Source,
@@ -188,35 +188,36 @@ fn train_new(
         ended.push((job, event));
     }
     update_states(c, trained.iter())?;
-    // This comes before the endpoints that subscribe to the events are locked.
+    // This precedes the locks of the endpoints that subscribe to the events.
     bytes::recount_all(c, quota, account, &ids)?;
     vectors::expect_all(c, &trained)?;
     if let Some(one) = trained.first() {
         checks::expect(c, one, first_event, now)?;
     }
-    tell(c, &trained, &ended, now)?;
+    write_events(c, &trained, &ended, now)?;
     let jobs: Vec<&String> = ended.iter().map(|(job, _)| &job.id).collect();
     diesel::delete(jobs::table.filter(jobs::id.eq_any(jobs))).execute(c)?;
     Ok(trained)
 }
 
 /// Stores the events of trained sources of one account, each with its job and the event's id.
-fn tell(
+fn write_events(
     c: &mut AnyConnection,
     trained: &[Source],
     ended: &[(JobRow, Id<kind::Event>)],
     now: Timestamp,
 ) -> Result<(), TransactionError> {
-    let under_way = || TransactionError::internal("a job ended with its source still under way");
+    let under_way =
+        || TransactionError::internal("a job ended while its source was still being processed");
     let Some(one) = trained.first() else { return Ok(()) };
     let name = Event::name_of_finished(one).ok_or_else(under_way)?;
     let takers = events::takers(c, one.account_id, name)?;
-    let mut told = Vec::with_capacity(trained.len());
+    let mut written = Vec::with_capacity(trained.len());
     for (source, (job, event)) in trained.iter().zip(ended) {
         let content = if takers.is_empty() { None } else { Some(content_of(c, source.id)?) };
         let request_id = request(job.request_id.as_deref())?;
         let event = Event::of_finished(source, content, *event, request_id, now);
-        told.push(event.ok_or_else(under_way)?);
+        written.push(event.ok_or_else(under_way)?);
     }
-    events::tell_all(c, &told, &takers)
+    events::tell_all(c, &written, &takers)
 }

@@ -72,7 +72,7 @@ pub(super) fn make_room(
     Ok(check(c)??)
 }
 
-/// Adds a key that `maker` makes.
+/// Adds a key that `maker` creates.
 pub(super) fn insert(
     c: &mut AnyConnection,
     maker: &ApiKey,
@@ -117,8 +117,7 @@ pub(super) fn list(
         .order((api_keys::created_at.desc(), api_keys::id.desc()))
         .select(KeyRow::as_select())
         .into_boxed();
-    // No column says which keys a restricted key can see, so all are read: at most
-    // `limits::ACCOUNT_KEYS`.
+    // No column records which keys a restricted key can see, so all are read: at most `limits::ACCOUNT_KEYS`.
     if reader.agent_ids.is_none() {
         query = query.limit(page.lookahead());
     }

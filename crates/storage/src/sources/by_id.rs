@@ -52,7 +52,7 @@ pub(super) fn find_public(
     c: &mut AnyConnection,
     document: Id<kind::Document>,
 ) -> Result<Option<PublicText>, TransactionError> {
-    // One character more than can be shown, each of at least one byte: enough to know whether the text goes on.
+    // One character more than can be shown, each of at least one byte: enough to know whether the text continues.
     let beginning = format!("substr(document_texts.text, 1, {})", limits::PUBLIC_TEXT_BYTES + 1);
     let is_text_of = document_texts::source_id
         .eq(documents::source_id)

@@ -1,5 +1,5 @@
 //! Ids for documents that were stored without one: before documents had ids, and by a server of an earlier version that
-//! still runs beside newer ones.
+//! still runs next to newer ones.
 
 use cicerone_domain::Id;
 use cicerone_domain::id::kind;
@@ -15,7 +15,7 @@ use crate::schema::documents;
 /// Documents of a part.
 const ROWS: i64 = 500;
 
-/// A source with documents that have no id, and how far it is completed.
+/// A source with documents that have no id, and the progress of completing it.
 #[derive(Debug, Clone)]
 pub(crate) struct Incomplete {
     pub(crate) account: Id<kind::Account>,

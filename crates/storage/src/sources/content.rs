@@ -17,7 +17,7 @@ use crate::error::TransactionError;
 use crate::pages::{Size, fitting, numbered_after, octet_length};
 use crate::schema::{document_texts, documents, passages};
 
-/// The bytes of text, approximately, that are made into rows at a time.
+/// The approximate number of bytes of text that are converted to rows at a time.
 pub(super) const BATCH_BYTES: usize = 1_024 * 1_024;
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -37,8 +37,7 @@ pub(crate) struct DocumentRow {
     id: String,
 }
 
-/// The text of a document, in a table of its own: a document's row is rewritten when it becomes
-/// visible.
+/// The text of a document, in a separate table: a document's row is rewritten when it becomes visible.
 #[derive(Insertable)]
 #[diesel(table_name = document_texts)]
 pub(crate) struct TextRow<'a> {
@@ -194,7 +193,7 @@ impl Owner {
 
 /// Adds documents of these sources at these positions and with these ids, without a version and without passages.
 ///
-/// Rows are made for one statement at a time, so that little of the text is in memory twice.
+/// Rows are created for one statement at a time, so that little of the text is in memory twice.
 pub(super) fn insert_documents<'a>(
     c: &mut AnyConnection,
     documents: impl Iterator<Item = (&'a Owner, i64, Id<kind::Document>, &'a CutDocument)> + Clone,

@@ -1,11 +1,11 @@
 //! The ids of documents, derived from their names.
 //!
 //! The name of a page is its address, that of a pair its question and the number of pairs before it with the same
-//! question, and the one document of a text or file has none. So a page keeps its id when a refresh stores it again, and
-//! has its old id if it vanished and comes back.
+//! question, and the one document of a text or file has none. So a page keeps its id when a refresh stores it again,
+//! and gets its old id if it disappears and returns.
 //!
-//! Tenants choose the names, and a public page is asked for by its id alone. The ids are therefore derived with the
-//! secret of the installation: without it, nobody can search for a name that gives the id of another document.
+//! Tenants choose the names, and a public page is requested by its id alone. The ids are therefore derived with the
+//! secret of the installation: without it, nobody can search for a name that results in the id of another document.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -25,7 +25,8 @@ use crate::error::TransactionError;
 use crate::keys;
 use crate::schema::documents;
 
-/// What the key is derived for. Cursors are signed with the same secret; no name of a list begins with these words.
+/// The purpose for which the key is derived. Cursors are signed with the same secret; no name of a list begins with
+/// these words.
 const PURPOSE: &[u8] = b"ids of documents";
 
 /// The key with which ids of documents are derived.
@@ -50,7 +51,7 @@ impl DocumentKey {
     }
 
     fn id(&self, source: Id<kind::Source>, name: &Name) -> Id<kind::Document> {
-        // The length of each part comes before it, so two lists of parts never give the same bytes.
+        // Each part is preceded by its length, so two lists of parts never have the same bytes.
         let part = |mac: Hmac<Sha256>, part: &str| {
             let length = u64::try_from(part.len()).unwrap_or(u64::MAX);
             mac.chain_update(length.to_be_bytes()).chain_update(part)
@@ -242,7 +243,7 @@ mod tests {
         };
         assert_eq!(of(1), of(1));
         assert_ne!(of(1), of(2));
-        // What anybody can compute from what is public.
+        // What anyone can compute from public data.
         assert_ne!(of(1), Id::derived(&[&source.to_string(), "a"]));
         // Whoever gets a tag of the secret itself, such as a cursor's, has no id.
         let DocumentKey(derived) = DocumentKey::new(&[1; 32]);

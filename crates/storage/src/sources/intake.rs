@@ -1,7 +1,7 @@
 //! Storing the extracted content of a source in parts.
 //!
-//! SQLite has one writer: a source of 10 MiB in one transaction would delay everybody. Each part is
-//! a transaction of its own, whose documents have no version yet; the last part sets it.
+//! SQLite has one writer: a source of 10 MiB in one transaction would delay all others. Each part is a separate
+//! transaction, whose documents have no version yet; the last part sets it.
 
 use std::sync::Arc;
 
@@ -117,7 +117,7 @@ impl Intake {
         missing.map(|cut| cut.document.character_count()).sum()
     }
 
-    /// Whether parts can be stored one by one: none of them is searched before the last one is there.
+    /// Whether parts can be stored one by one: none of them is searchable before the last one is stored.
     pub(crate) fn can_be_parted(&self, source: &Source) -> bool {
         self.continues || !source.answers()
     }
@@ -182,7 +182,7 @@ impl Intake {
         Ok(next)
     }
 
-    /// The documents and where they are placed, in their order.
+    /// The documents and their positions, in order.
     fn placed(&self) -> impl Iterator<Item = (i64, Id<kind::Document>, &CutDocument)> + Clone {
         let named = self.extracted.documents.iter().zip(self.ids.iter());
         named.map(|(cut, id)| (cut.document.position, *id, cut))

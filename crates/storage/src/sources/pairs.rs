@@ -12,8 +12,8 @@ use crate::error::TransactionError;
 use crate::jobs;
 use crate::schema::sources;
 
-/// Adds pairs to a source whose agent's row is locked, and queues the job that processes it. `quota` applies to accounts
-/// without one of their own.
+/// Adds pairs to a source whose agent's row is locked, and queues the job that processes it. `quota` applies to
+/// accounts without their own quota.
 pub(crate) fn add(
     c: &mut AnyConnection,
     source: Source,

@@ -90,7 +90,7 @@ impl StatisticsRow {
         counts.into_iter().chain(self.buckets())
     }
 
-    /// The statistics of a day with that many messages.
+    /// The statistics of a day with this many messages.
     fn of_day(self, day: i64, messages: i64) -> Result<DayStatistics, TransactionError> {
         let mut latencies = Latencies {
             total_ms: narrow("usage_days.latency_ms", self.latency_ms)?,

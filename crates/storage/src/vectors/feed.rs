@@ -35,8 +35,7 @@ impl VectorFeed for Storage {
                         .optional()?;
                     let generation = narrow_option("agents.index_generation", generation)?;
                     let Some(generation) = generation else { return Ok(None) };
-                    // Also those that lack some since their website was refreshed: the passages that did not
-                    // change have kept theirs.
+                    // Also those that lack some since their website was refreshed: unchanged passages have kept theirs.
                     let rows: Vec<(String, i64, bool)> = sources::table
                         .inner_join(source_vectors::table)
                         .filter(sources::agent_id.eq(&agent))

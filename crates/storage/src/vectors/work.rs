@@ -93,7 +93,7 @@ pub(super) fn next_account(
     }
 }
 
-/// Claims the next source of the account whose turn it is. `default` is the quota of an account without one of its own.
+/// Claims the next source of the account whose turn it is. `default` applies to an account without its own quota.
 pub(super) fn claim(
     c: &mut AnyConnection,
     default: Option<u64>,
@@ -145,8 +145,8 @@ pub(super) fn claim(
     })))
 }
 
-/// Whether the account of a source may keep the vectors of these passages, which take the place of those of another
-/// space. It is looked at before the model is asked, which may cost money.
+/// Whether the account of a source may keep the vectors of these passages, which replace those of another space. This
+/// is checked before the model is called, which may cost money.
 fn has_room(
     c: &mut AnyConnection,
     default: Option<u64>,
@@ -211,7 +211,7 @@ fn lacking(
         .filter(passage_vectors::position.eq(passages::position))
         .filter(passage_vectors::space.eq(space))
         .select(passage_vectors::position);
-    // How far another server came in another space says nothing about this one.
+    // The progress of another server in another space does not matter here.
     let from = if row.space == space { row.embedded_to } else { NONE_YET };
     let rows: Vec<PassageRow> = passages::table
         .inner_join(documents::table.on(is_passage_of))
@@ -290,7 +290,7 @@ pub(super) fn store(
     dialect::insert_vectors(c, &rows)?;
     let state = || source_vectors::table.find(&source);
     let space: Option<i64> = state().select(source_vectors::space).get_result(c).optional()?;
-    // If another server has stored vectors of another space meanwhile, those of this one may have gaps.
+    // If another server has stored vectors of another space, those of this one may have gaps.
     let embedded_to = match space {
         Some(space) if space == made.space => positions.iter().copied().max().unwrap_or(NONE_YET),
         Some(_) | None => NONE_YET,

@@ -34,7 +34,7 @@ async fn a_day_counts_what_became_of_its_messages() {
     client.put(&rating(&refused), json!({ "value": "down" })).await.expect(200);
     client.delete(&rating(&refused)).await.expect_nothing();
     client.put(&rating(&refused), json!({ "value": "down" })).await.expect(200);
-    // What is deleted is counted all the same.
+    // Deleted objects are still counted.
     client.delete(&format!("/v1/conversations/{refused}")).await.expect_nothing();
 
     let page = client.get(&path).await.expect(200);

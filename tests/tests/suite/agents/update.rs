@@ -141,7 +141,7 @@ async fn a_bad_value_is_refused_and_changes_nothing() {
         ("max_tokens", json!(4097)),
     ];
     for (field, value) in bad {
-        // The valid field beside the bad one must not be applied.
+        // The valid field next to the bad one must not be applied.
         let mut body = json!({ "name": "Docent", "temperature": 1.0 });
         body[field] = value;
         client.patch(&path, body).await.refuses(400, "invalid_parameter", field);

@@ -1,4 +1,4 @@
-//! What `apply` makes of a file, and what it leaves alone.
+//! What `apply` creates from a file, and what it does not touch.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -86,7 +86,7 @@ async fn only_written_fields_are_managed_and_null_resets() {
     let path = format!("/v1/agents/{}", id(&agent));
     let other = json!({ "system_prompt": "By hand.", "temperature": 1.5 });
     place.client.patch(&path, other).await.expect(200);
-    // What was changed by hand is set back, if the file says something about it.
+    // Manual changes are reverted, if the file covers them.
     assert_eq!(place.ends(2, &["plan"]).0, "~ agent guide (temperature)\n1 step.\n");
     place.apply();
     let now = place.client.get(&path).await.expect(200);
@@ -95,7 +95,7 @@ async fn only_written_fields_are_managed_and_null_resets() {
     place.apply();
     let now = place.client.get(&path).await.expect(200);
     assert_eq!((&now["temperature"], &now["max_tokens"]), (&json!(0.7), &json!(99)));
-    // Sources that the file does not mention are nobody's.
+    // Sources that the file does not mention are not managed.
     let source = place.client.text(&id(&agent), "By hand.").await;
     place.write(&[("cicerone.yaml", &file(", sources: {}"))]);
     place.ends(0, &["apply", "--prune"]);
@@ -122,7 +122,7 @@ async fn a_change_that_is_made_and_taken_back_takes_effect_each_time() {
         let keys = place.client.list_all("/v1/api_keys?set=museum", 10).await;
         assert_eq!((keys.len(), &keys[0]["name"]), (1, &json!(name)));
     }
-    // And so does one that comes back after it was deleted by hand.
+    // And so does one that is created again after it was deleted by hand.
     let agent = id(&place.client.list_all("/v1/agents", 10).await[0]);
     place.client.delete(&format!("/v1/agents/{agent}")).await.expect_nothing();
     place.apply();

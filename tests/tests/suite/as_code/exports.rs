@@ -147,7 +147,7 @@ async fn an_export_overwrites_nothing_and_holds_no_secret() {
         assert!(!written.contains(secret.trim()), "{written}");
     }
     assert!(written.contains("agents:read") && !written.contains("root"), "{written}");
-    // What it wrote is what is there: the same set, with nothing to do but to record other paths.
+    // The written file matches the server: the same set, with nothing to do except record other paths.
     let (_, errors) = place
         .ends(1, &["export", "--set", "museum", "-f", "x.yaml", "--agent", "agent_0000000000"]);
     assert!(errors.contains("no agent has the id"), "{errors}");

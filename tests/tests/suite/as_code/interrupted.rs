@@ -87,7 +87,7 @@ fn prepared(from_first: bool) -> Place {
     place
 }
 
-/// Applies through a proxy, and kills the program where it stops. Returns the number of changes, if it came to the end.
+/// Applies through a proxy, and kills the program when it stops. Returns the number of changes if it ran to the end.
 async fn apply_through(place: &Place, stop: Stop) -> Option<usize> {
     let proxy = Proxy::start(place.client.address(), stop).await;
     let command = place.command_at(&proxy.address.to_string(), &ARGUMENTS);
@@ -169,7 +169,7 @@ async fn two_runs_at_once_do_not_double_anything() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_agent_that_is_deleted_while_a_run_is_at_work_is_made_again() {
-    // After the agent was made, after one of its sources was, and after all of them were.
+    // After the agent was created, after one of its sources was, and after all of them were.
     for number in [0, 4, 7] {
         let place = prepared(false);
         let proxy = Proxy::start(place.client.address(), Stop::Pause(number)).await;

@@ -1,4 +1,4 @@
-//! What the file no longer has.
+//! Objects that the file no longer has.
 
 use super::Place;
 use crate::world::NOWHERE;
@@ -37,7 +37,7 @@ async fn nothing_is_removed_unless_asked_and_only_within_the_set() {
     assert_eq!(place.ends(0, &["apply", "--prune"]).0, "0 created, 0 changed, 3 removed.\n");
     assert_eq!((count(&sources).await, count("/v1/webhook_endpoints").await), (3, 0));
     assert_eq!(count("/v1/api_keys?set=museum").await, 0);
-    // A section that is not there says nothing.
+    // A missing section manages nothing.
     place.write(&[("cicerone.yaml", "version: 1\nset: museum\nagents: {guide: {name: Guide}}\n")]);
     place.ends(0, &["plan", "--prune"]);
 }

@@ -100,7 +100,7 @@ async fn a_refresh_that_loses_an_answer_keeps_the_old_content() {
         );
         assert_eq!(told[1]["event"], "source.failed");
 
-        // What gains an answer is taken, and so is the loss of one that nobody checks.
+        // New pages that gain an answer are accepted, and so is the loss of one that no check covers.
         site.page("/prices", "Prices", &format!("{PRICES} {NEWS}"), &["/"]);
         site.page("/", "Opening hours", &HOURS.replace("Monday", "Tuesday"), &["/prices"]);
         refresh(&client, &source).await;
@@ -221,7 +221,7 @@ async fn a_comparison_is_made_again_after_a_kill() {
         client.put(&path(&agent), json!({ "checks": checks })).await.expect(200);
         site.page("/prices", "Exhibition", NEWS, &["/"]);
         refresh(&client, &source).await;
-        // Before anything was asked of the model, and in the middle.
+        // Before the first request to the model, and in the middle.
         for asked in kills {
             let before = upstream.received().len();
             eventually("checks are asked", async || upstream.received().len() >= before + asked)

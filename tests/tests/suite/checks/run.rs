@@ -47,14 +47,14 @@ async fn a_run_judges_each_reply() {
             &Value::Null,
             &json!("the reply lacks `ten`"),
             &json!("the reply does not cite `https://example.com/`"),
-            &json!("the question is answered and must not be"),
+            &json!("the question is answered, but must not be"),
             &Value::Null,
             &json!("the question is not answered"),
         ]
     );
     assert!(run["results"][0]["reply"].as_str().unwrap().contains("nine"), "{run}");
     let conversations = client.list_all(&format!("/v1/agents/{agent}/conversations"), 5).await;
-    assert!(conversations.is_empty(), "a check is no conversation");
+    assert!(conversations.is_empty(), "a check is not a conversation");
     let usage = client.list_all(&format!("/v1/usage?agent_id={agent}"), 5).await;
     assert_eq!(usage[0]["messages"], 6);
 }

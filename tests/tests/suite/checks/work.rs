@@ -32,7 +32,7 @@ async fn a_training_runs_the_checks_and_what_fails_newly_is_told() {
                 "failed": 1, "passed": 1, "questions": ["How much is a ticket?"],
             })
         );
-        // What fails as before is not told again; what is repaired is not told at all.
+        // A check that fails again is not reported again; one that passes again is not reported at all.
         start(&client, &agent).await;
         let second = ended(&client, &agent, &first).await;
         client.text(&agent, "A ticket costs twelve euros.").await;

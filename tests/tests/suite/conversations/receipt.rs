@@ -153,7 +153,7 @@ async fn an_agent_can_do_without_receipts() {
     let answer = client.get(&path(&id(&second), 4)).await;
     let error = answer.refused(404, "resource_not_found");
     assert_eq!(error["message"], "this reply has no receipt");
-    assert_eq!(receipt(&client, &first).await["n"], 2, "that of before is kept");
+    assert_eq!(receipt(&client, &first).await["n"], 2, "the previous one is kept");
 }
 
 #[tokio::test]

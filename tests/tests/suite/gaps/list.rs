@@ -211,7 +211,7 @@ const THINGS: [&str; 30] = [
 async fn three_hundred_questions_fall_into_the_groups_that_they_are_of() {
     let client = client();
     let agent = client.agent().await;
-    // In an order in which no two neighbours are alike.
+    // In an order in which no two neighbours are similar.
     let questions = FORMS.iter().flat_map(|form| THINGS.map(|thing| form.replace("{}", thing)));
     let questions: Vec<String> = questions.collect();
     for some in questions.chunks(20) {

@@ -33,7 +33,7 @@ impl Caller {
         Self { client: client.clone(), ..self.clone() }
     }
 
-    /// A request with these parameters, and with what the version wants beside them.
+    /// A request with these parameters, and with those that the version requires.
     pub(super) fn request(&self, method: &str, params: Value) -> Request {
         let mut params: Map<String, Value> = params.as_object().unwrap().clone();
         let request = self.client.request("POST", &path(&self.agent));
@@ -88,7 +88,7 @@ impl Caller {
         result["structuredContent"].take()
     }
 
-    /// The code of the error that a tool's result tells of, and its message.
+    /// The code and message of the error that a tool's result reports.
     pub(super) async fn tool_error(&self, name: &str, arguments: Value) -> (String, String) {
         let params = json!({ "name": name, "arguments": arguments });
         let result = self.result("tools/call", params).await;

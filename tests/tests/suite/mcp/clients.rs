@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::world::{own_server, program};
 
-/// The status with which the script says that it cannot run here.
+/// The status with which the script reports that it cannot run here.
 const SKIPPED: i32 = 77;
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,11 +1,11 @@
-//! What the protocol itself prescribes, in both of its eras.
+//! The rules of the protocol, in both of its eras.
 
 use serde_json::{Value, json};
 
 use super::caller::{Caller, ERAS, LEGACY, MODERN, path};
 use crate::world::{client, server};
 
-/// What a client of the older era says first.
+/// The first message of a client of the older era.
 fn hello(version: &str) -> Value {
     json!({
         "protocolVersion": version,

@@ -77,7 +77,7 @@ impl Pipe {
         answer["result"]["structuredContent"].take()
     }
 
-    /// Ends the input, and reads what else is said.
+    /// Ends the input, and reads the rest of the output.
     pub(super) async fn rest(mut self) -> Vec<String> {
         drop(self.input);
         let mut lines = Vec::new();

@@ -184,7 +184,7 @@ pub(super) async fn the_agent_of_another_account_does_not_exist() {
     for unknown in [NO_AGENT, "agent_", "guide", "src_0000000000"] {
         stranger.post(&path(unknown), ping()).await.refused(404, "resource_not_found");
     }
-    // That is said before the body is looked at.
+    // This is reported before the body is read.
     let request = stranger.request("POST", &path(&agent)).raw("application/json", "{");
     request.send().await.refused(404, "resource_not_found");
     let body = json!({ "name": "Key", "permissions": ["*"], "agent_ids": [owner.agent().await] });

@@ -52,7 +52,7 @@ async fn a_stream_with_its_regular_end_is_a_reply() {
         Script::stream().token("It opens at nine.").finish("stop").bytes(b"\xff\xfe{".to_vec()),
         // The stream stays open after the end.
         Script::stream().token("It opens at nine.").finish("stop").stall(),
-        // A whole completion, though a stream was asked for.
+        // A complete completion, although a stream was requested.
         Script::whole("It opens at nine."),
         // Reasoning before the reply.
         Script::stream()
@@ -162,11 +162,11 @@ async fn what_is_no_completion_is_an_error() {
         let page = Script::answer("200 OK", "text/html; charset=utf-8", "", "<html>Login</html>");
         fails(page, is_streamed, "web page", &[]).await;
         let text = Script::answer("200 OK", "application/json", "", "not JSON");
-        fails(text, is_streamed, "no completion", &[]).await;
+        fails(text, is_streamed, "invalid completion", &[]).await;
         let mut cut = completion("Hello").to_string();
         cut.truncate(60);
         let cut = Script::answer("200 OK", "application/json", "", &cut);
-        fails(cut, is_streamed, "no completion", &[]).await;
+        fails(cut, is_streamed, "invalid completion", &[]).await;
         fails(Script::hang_up(), is_streamed, "cannot be reached", &[]).await;
         fails(Script::default().bytes("nonsense\r\n\r\n"), is_streamed, "cannot be reached", &[])
             .await;

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::guide;
 use crate::world::program;
 
-/// The status with which the script says that it cannot run here.
+/// The status with which the script reports that it cannot run here.
 const SKIPPED: i32 = 77;
 
 #[tokio::test]

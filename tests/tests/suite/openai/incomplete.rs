@@ -1,4 +1,4 @@
-//! Replies that the bound on tokens ended.
+//! Replies that the token limit ended.
 
 use cicerone_tests::Server;
 use cicerone_tests::sse;

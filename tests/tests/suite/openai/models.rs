@@ -5,11 +5,11 @@ use serde_json::json;
 use crate::coverage::Covers;
 use crate::world::{NO_AGENT, account, client, own_server};
 
-/// What is tested here of the list.
+/// The statuses of the list that are tested here.
 pub(crate) const LIST: Covers =
     Covers { route: "GET /v1/models", cases: &[("200", active_agents_are_models_newest_first)] };
 
-/// What is tested here of a single model.
+/// The statuses of a single model that are tested here.
 pub(crate) const GET: Covers = Covers {
     route: "GET /v1/models/{agent_id}",
     cases: &[

@@ -79,7 +79,7 @@ async fn a_stored_response_is_continued_by_its_id() {
         let n = if streamed { 8 } else { 6 };
         assert!(answer.text().contains(&format!("resp_{suffix}_{n}\"")), "{}", answer.text());
     }
-    // Without storing: the conversation is the history and stays as it is.
+    // Without storing: the conversation is the history and stays unchanged.
     let fields = json!({ "conversation": conversation, "store": false });
     let apart = client.post(PATH, response(&agent, fields)).await.expect(200);
     assert_eq!((&apart["store"], &apart["conversation"]), (&json!(false), &Value::Null));
@@ -182,7 +182,7 @@ async fn a_repeated_continuation_gets_the_answer_of_before() {
             assert_eq!(told["id"], format!("{place}_4"));
             assert_eq!(told["conversation"], first["conversation"]);
 
-            // The conversation has gone on, by the first request itself and by another one.
+            // The conversation has continued, by the first request itself and by another one.
             let next = response(&agent, json!({ "previous_response_id": told["id"] }));
             client.post(PATH, next).await.expect(200);
             let again = send(&body).await;

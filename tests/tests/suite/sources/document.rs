@@ -101,7 +101,7 @@ async fn passages_and_hits_name_their_document() {
     let best = &found["data"][0];
     assert_eq!((&best["document_id"], &best["position"]), (&json!(documents[1]), &json!(1)));
     assert_eq!(best["heading"], Value::Null);
-    // A document of another source has no passages in this one, and what is no id is refused.
+    // A document of another source has no passages in this one, and an invalid id is refused.
     let other = client.text(&agent, "The museum.").await;
     let other = client.list_all(&format!("/v1/sources/{other}/documents"), 1).await;
     for document in [id(&other[0]), NO_DOCUMENT.to_owned()] {

@@ -46,7 +46,7 @@ async fn documents(client: &Client, source: &str) -> Vec<(String, String)> {
 async fn added_pairs_are_answered_and_the_others_still_are() {
     let client = client();
     let agent = client.agent().await;
-    // What is beside question and answer stays as well.
+    // Other members of the objects are kept as well.
     let content =
         r#" [{"question": "When does the museum open?", "answer": "At nine.", "by": "Ada"} ] "#;
     let source = client.source(&agent, "qa", content).await;

@@ -257,8 +257,8 @@ async fn deleting_a_source_stops_its_crawl_within_a_second() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     client.delete(&format!("/v1/sources/{source}")).await.expect_nothing();
-    // There are more than a hundred pages that take 100 ms each; no more of them are requested.
-    // A pause of the crawl cannot make this fail, only one that goes on can.
+    // There are more than a hundred pages that take 100 ms each; no more of them are requested. A pause of the crawl
+    // cannot make this fail; only a crawl that continues can.
     eventually("the crawl ends", async || {
         site.take_visits();
         tokio::time::sleep(Duration::from_millis(500)).await;

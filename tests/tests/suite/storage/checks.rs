@@ -112,7 +112,7 @@ async fn a_run_keeps_its_results_and_its_checks_between_claims() {
 
         let mut again = claim(world, None).await.unwrap();
         assert_eq!((again.run.results.clone(), again.checks, again.attempts), (half, checks(2), 1));
-        // Each crash is an attempt, and so is a failure; overload is none.
+        // Each crash counts as an attempt, and so does a failure; overload does not.
         for (attempt, counts) in [(2, true), (2, false), (3, true)] {
             storage.release_run(&again.lease, world.now(), counts).await.unwrap();
             again = claim(world, None).await.unwrap();
@@ -151,7 +151,7 @@ async fn an_event_is_written_if_other_checks_fail_than_before() {
             whole(world, &agent, results).await;
             assert_eq!(told(), count, "{fails:?}");
         }
-        // A run that was given up says nothing about the checks.
+        // An abandoned run does not count for later comparisons.
         start(world, &agent).await;
         let claimed = claim(world, None).await.unwrap();
         let failed =

@@ -153,7 +153,7 @@ async fn documents_that_are_there_keep_ids_that_were_derived_otherwise() {
             assert_eq!(after[&name], before.1[&name], "the page {path}");
         }
         assert_eq!(after.len(), 3);
-        // A page that went and comes back is a new one.
+        // A page that disappeared and returned is a new one.
         let crawl = world.refresh(&site).await;
         world.record(&crawl, vec![page("/", "/"), page("/b", "/b")]).await;
         world.end(&crawl).await;

@@ -1,4 +1,4 @@
-//! Gaps: their questions, groups and bound, and their removal.
+//! Gaps: their questions, groups and limit, and their removal.
 
 use cicerone_domain::conversation::{Channel, NewRating};
 use cicerone_domain::gap::{
@@ -104,7 +104,7 @@ async fn questions_that_another_request_has_placed_are_skipped() {
         let free = "Is parking free?".to_owned();
         assert_eq!(all(world, &agent).await, [(free.clone(), 2, GapStatus::Open)]);
         assert_eq!(list(world, &agent, GapStatus::Open).await.ungrouped, 1);
-        // Into a gap that was removed meanwhile, nothing is put.
+        // Nothing is added to a gap that has been removed.
         let mut placed = read(world, &agent).await;
         placed[0].gap = new_id();
         place(world, &agent, placed).await;
@@ -247,8 +247,8 @@ async fn a_conversation_that_is_being_deleted_shows_no_question() {
     .await;
 }
 
-/// Adds that many questions to an agent, each a millisecond after the other, in one conversation; every other one is in the
-/// gap, if there is one.
+/// Adds this many questions to an agent, each a millisecond after the other, in one conversation; every other one is in
+/// the gap, if there is one.
 async fn many(world: &World, agent: &Agent, count: u32, gap: Option<Id<kind::Gap>>) {
     let id = world.conversation(agent, &[]).await.id;
     let numbers = format!(

@@ -13,7 +13,7 @@ const SENTENCES: [(&str, Option<u16>, &str); 32] = [
     ("needs_javascript", Some(200), "needs_javascript"),
     ("the page asks not to be indexed (`noindex`)", Some(200), "noindex"),
     (
-        "the server asks that the page is not indexed (`X-Robots-Tag: noindex`)",
+        "the server asks not to index the page (`X-Robots-Tag: noindex`)",
         Some(200),
         "noindex_header",
     ),
@@ -44,7 +44,7 @@ const SENTENCES: [(&str, Option<u16>, &str); 32] = [
     ("not visited: the site had stopped answering", None, "site_down"),
     ("the name has no address", None, "not_fetched"),
     ("the response is larger than 10 bytes", None, "not_fetched"),
-    ("the PDF holds no readable text; it looks scanned", Some(200), "unreadable"),
+    ("the PDF contains no readable text; it looks scanned", Some(200), "unreadable"),
     ("the server answered nonsense", None, "not_fetched"),
 ];
 

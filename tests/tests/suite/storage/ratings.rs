@@ -66,7 +66,7 @@ async fn a_rating_changes_the_counts_of_its_conversation_and_of_the_day_of_its_r
             let removed = storage.unrate_message(&outside, id, 2, None).await;
             assert_not_found(removed, "conversation");
         }
-        // The usage of a day that is gone stays gone.
+        // Removed usage of a day stays removed.
         world.execute("DELETE FROM usage_days");
         storage.rate_message(&scope, id, 2, rating("up"), new_id(), later).await.unwrap();
         assert_eq!((days(world, &agent).await, world.count("usage_days")), (Vec::new(), 0));

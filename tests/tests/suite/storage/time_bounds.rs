@@ -23,7 +23,7 @@ async fn what_waits_too_long_for_another_is_refused_and_the_next_is_served() {
     }
     on_each(async |world| {
         if world.url.sqlite_path().is_some() {
-            // Readers of a SQLite file wait for nobody; slow statements have their own tests.
+            // Readers of a SQLite file do not wait; slow statements have their own tests.
             return;
         }
         // With one connection, later work must use the same one.

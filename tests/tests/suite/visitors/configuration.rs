@@ -13,7 +13,7 @@ pub(crate) const COVERS: Covers = Covers {
     cases: &[("200", a_page_gets_what_it_shows_and_nothing_else)],
 };
 
-/// What is tested here of the second route.
+/// The statuses of the second route that are tested here.
 pub(crate) const BEGIN: Covers = Covers {
     route: "POST /w/{token}/visitors",
     cases: &[("200", a_visitor_gets_a_credential_and_nothing_is_stored)],

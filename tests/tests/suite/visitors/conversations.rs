@@ -11,12 +11,12 @@ pub(crate) const LIST: Covers = Covers {
     route: "GET /w/{token}/conversations",
     cases: &[("200", a_visitor_sees_the_own_conversations)],
 };
-/// What is tested here of the second route.
+/// The statuses of the second route that are tested here.
 pub(crate) const GET: Covers = Covers {
     route: "GET /w/{token}/conversations/{conversation_id}",
     cases: &[("200", a_visitor_sees_the_own_conversations)],
 };
-/// What is tested here of the third route.
+/// The statuses of the third route that are tested here.
 pub(crate) const DELETE: Covers = Covers {
     route: "DELETE /w/{token}/conversations/{conversation_id}",
     cases: &[("204", a_visitor_deletes_a_conversation)],

@@ -1,5 +1,4 @@
-//! What a visitor left is gone with its conversation: nothing of it is in any table, in an event that is still to be sent, or
-//! in the log.
+//! What a visitor left is deleted with the conversation: none of it is in any table, in a pending event, or in the log.
 
 use cicerone_tests::postgres::Cluster;
 use cicerone_tests::receiver::{Reaction, Receiver};

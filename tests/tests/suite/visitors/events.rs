@@ -1,4 +1,4 @@
-//! What visitors do is sent to webhook endpoints: each event once, signed, and with the documented payload.
+//! The actions of visitors are sent to webhook endpoints: each event once, signed, and with the documented payload.
 
 use cicerone_tests::receiver::{Received, Receiver};
 use cicerone_tests::{Client, Server};
@@ -146,7 +146,7 @@ async fn what_visitors_do_is_sent_once_signed_and_as_documented() {
                 assert!(!text.contains(written), "{text}");
             }
         }
-        assert!(foreign.received().is_empty(), "another account is told nothing");
+        assert!(foreign.received().is_empty(), "another account gets no event");
     }
 }
 

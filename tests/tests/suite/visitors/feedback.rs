@@ -1,4 +1,4 @@
-//! What visitors say of replies, to a person, and of themselves: rating, handoff and lead.
+//! Feedback from visitors: rating, handoff and lead.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ pub(crate) const RATE: Covers = Covers {
         ("400 invalid_operation", bad_ratings_are_refused),
     ],
 };
-/// What is tested here of the second route.
+/// The statuses of the second route that are tested here.
 pub(crate) const HANDOFF: Covers = Covers {
     route: "PUT /w/{token}/conversations/{conversation_id}/handoff",
     cases: &[
@@ -25,7 +25,7 @@ pub(crate) const HANDOFF: Covers = Covers {
         ("409 conflict", a_widget_without_them_takes_neither),
     ],
 };
-/// What is tested here of the third route.
+/// The statuses of the third route that are tested here.
 pub(crate) const LEAD: Covers = Covers {
     route: "PUT /w/{token}/conversations/{conversation_id}/lead",
     cases: &[

@@ -83,7 +83,7 @@ async fn a_conversation_of_somebody_else_is_answered_like_one_that_does_not_exis
                 assert!(attacker.conversations(credential).await.is_empty());
             }
         }
-        // A conversation of a key is no visitor's either, and nothing was changed.
+        // A conversation of a key belongs to no visitor either, and nothing was changed.
         for credential in [&victim, &user] {
             for answer in attempts(&chat, credential, of_key["id"].as_str().unwrap()).await {
                 answer.refused(404, "resource_not_found");

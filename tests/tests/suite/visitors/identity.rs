@@ -53,13 +53,17 @@ async fn a_user_has_the_same_conversations_everywhere_and_another_user_has_other
 async fn the_rule_of_a_widget_decides_which_credentials_it_takes() {
     let chat = Chat::new(&server().client(), json!({})).await;
     let visitor = chat.visitor().await;
-    assert!(refusal(&chat, &chat.identity("user-7")).await.contains("no signed identities"));
+    assert!(
+        refusal(&chat, &chat.identity("user-7"))
+            .await
+            .contains("does not accept signed identities")
+    );
     assert!(chat.conversations(&visitor).await.is_empty());
     chat.change(json!({ "identity": "optional" })).await;
     assert!(chat.conversations(&visitor).await.is_empty());
     assert!(chat.conversations(&chat.identity("user-7")).await.is_empty());
     chat.change(json!({ "identity": "required" })).await;
-    assert!(refusal(&chat, &visitor).await.contains("needs an identity"));
+    assert!(refusal(&chat, &visitor).await.contains("requires an identity"));
     chat.request("POST", "/visitors").send().await.refused(401, "unauthorized");
     assert!(chat.conversations(&chat.identity("user-7")).await.is_empty());
 }
@@ -82,7 +86,7 @@ async fn forged_foreign_and_expired_identities_are_refused_with_the_reason() {
     let exp = now + 600;
     let unsigned = jwt(secret, &good).rsplit_once('.').unwrap().0.to_owned();
     assert!(chat.conversations(&jwt(secret, &good)).await.is_empty());
-    // What is not asked for is passed over, however deep it is.
+    // Unknown members are skipped, however deep they are.
     let deep_header = format!(r#"{{"alg":"HS256","x":{}}}"#, deep(1_000));
     let deep_claims = format!(r#"{{"sub":"user-7","exp":{exp},"x":{}}}"#, deep(1_000));
     assert!(chat.conversations(&text(&deep_claims)).await.is_empty());

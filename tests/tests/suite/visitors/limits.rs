@@ -1,4 +1,4 @@
-//! How much visitors may do: each bound has its own refusal, and none starves the owner or another account.
+//! The limits of visitors: each has its own refusal, and none starves the owner or another account.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -121,7 +121,7 @@ async fn feedback_from_many_addresses_ends_at_the_days_bound_and_what_is_refused
         let error = give(5, what, body).await.refused(429, "rate_limit_exceeded");
         assert!(message(&error).contains("today"), "{error}");
     }
-    // Messages have their own bound.
+    // Messages have their own limit.
     from(&chat, &visitor, "203.0.113.6").await.expect(200);
 }
 
@@ -150,7 +150,7 @@ async fn the_accounts_quota_is_told_without_its_figures() {
         !message(&error).contains("quota of") && !message(&error).contains("account"),
         "{error}"
     );
-    // A stream is refused alike, before it begins.
+    // A stream is refused in the same way, before it begins.
     let answer = chat.send(&visitor, json!({ "message": QUESTION, "stream": true })).await;
     answer.refused(429, "quota_exceeded");
 }
@@ -185,7 +185,7 @@ async fn replies_in_progress_are_bounded_and_leave_room_to_the_owner_and_others(
         }
         answer
     };
-    // Each message is asked of the model or refused; replies do not end until the gate is opened.
+    // Each message reaches the model or is refused; replies do not end until the gate is opened.
     let judged = || upstream.received().len() + refused.load(Ordering::Relaxed);
     let are_judged = async |count: usize| {
         eventually("messages are accepted or refused", async || judged() >= count).await;

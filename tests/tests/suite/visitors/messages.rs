@@ -42,7 +42,7 @@ async fn a_visitor_asks_continues_and_is_seen_by_the_owner() {
         assert!(is_id(seen["visitor"]["id"].as_str().unwrap(), "vis_"), "{seen}");
         assert_eq!(seen["visitor"]["subject"], Value::Null);
         assert_eq!(seen["messages"].as_array().unwrap().len(), 4);
-        // The widget may be told not to show sources.
+        // The widget may be configured not to show sources.
         chat.change(json!({ "show_sources": false })).await;
         assert_eq!(chat.ask(&credential).await["sources"], json!([]));
         let shown = chat.of_visitor(&credential, "GET", &conversation_of(&reply)).send().await;

@@ -1,4 +1,4 @@
-//! Pages of listed origins may use a widget, and no others; browsers and caches are told so.
+//! Pages of listed origins may use a widget, and no others; the headers tell browsers and caches.
 
 use cicerone_tests::Answer;
 use cicerone_tests::raw::exchange;

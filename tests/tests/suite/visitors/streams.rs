@@ -1,4 +1,4 @@
-//! Streams to visitors: replies go on without their readers, and many open streams take bounded memory.
+//! Streams to visitors: replies continue without their readers, and many open streams take bounded memory.
 
 use std::time::Duration;
 
@@ -81,7 +81,7 @@ async fn many_streams_that_nobody_reads_take_bounded_memory_and_leave_others_alo
         connection
     };
     let connections = join_all((0..STREAMS).map(open)).await;
-    // Another account's visitors and the owner are served meanwhile.
+    // Another account's visitors and the owner are still served.
     for _ in 0..5 {
         other.ask(&reader).await;
     }

@@ -120,7 +120,11 @@ pub(super) async fn without_a_credential_nothing_is_told() {
             without.refused(401, "unauthorized");
             told.insert(without.without_request_id());
         }
-        assert_eq!(told.len(), 1, "an unknown conversation is told from an existing one: {told:?}");
+        assert_eq!(
+            told.len(),
+            1,
+            "an unknown conversation is distinguishable from an existing one: {told:?}"
+        );
         for header in ["Bearer", "Bearer ", "Basic dTpw", "bearer x.y.z", "Bearer ck_12345"] {
             let request = place.chat.request(route.method, &path).header("Authorization", header);
             let answer = with_body(request, &route).send().await;
@@ -185,7 +189,7 @@ pub(super) async fn tokens_that_lead_nowhere_are_all_alike() {
     }
 }
 
-/// The answer to a token that leads nowhere, whatever the reason.
+/// The response to a token that does not work, whatever the reason.
 #[track_caller]
 fn assert_absent(answer: &Answer, token: &str) {
     let error = answer.refused(404, "resource_not_found");
@@ -235,7 +239,7 @@ pub(super) async fn requests_of_an_address_are_limited_on_every_route() {
         assert!(first.status < 300, "{}", first.text());
         let answer = place.call(&route).await;
         answer.refused(429, "rate_limit_exceeded");
-        // The page can read that, so that it can say it.
+        // The page can read the error, so that it can show it.
         assert_eq!(answer.header("access-control-allow-origin"), Some(super::SITE));
         let expose = answer.header("access-control-expose-headers");
         assert_eq!(expose, Some("Retry-After, X-Request-Id"));

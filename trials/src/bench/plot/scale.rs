@@ -13,7 +13,7 @@ pub(crate) enum Scale {
 
 /// Ticks of an axis, about.
 const TICKS: f64 = 5.0;
-/// A value that is small enough to stand for zero on a logarithmic axis.
+/// A value that is small enough to represent zero on a logarithmic axis.
 const LEAST: f64 = 1e-3;
 
 /// The values between the ends of an axis.

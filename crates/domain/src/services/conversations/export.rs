@@ -46,8 +46,8 @@ pub struct Export {
 }
 
 impl Conversations {
-    /// Begins an export of an agent's conversations, of those that began before this moment. Fails with
-    /// [`Error::Overloaded`] if too many are in progress.
+    /// Starts an export of an agent's conversations that began before this moment. Fails with [`Error::Overloaded`] if
+    /// too many are in progress.
     pub fn export(
         &self,
         scope: &Scope,
@@ -68,8 +68,9 @@ impl Conversations {
 }
 
 impl Export {
-    /// The next piece, newest conversation first; `None` after the last one. Each is read at one moment. A conversation
-    /// that is deleted between two pieces is left out, or ends early. Fails with [`Error::NotFound`] for the agent.
+    /// The next piece, newest conversation first; `None` after the last one. Each is a consistent snapshot. A
+    /// conversation that is deleted between two pieces is omitted or cut short. Fails with [`Error::NotFound`] for the
+    /// agent.
     pub async fn next(&mut self) -> Result<Option<Batch<PlacedMessage>>, Error> {
         let Some(from) = self.from.take() else { return Ok(None) };
         let filter = self.filter.clone();

@@ -1,10 +1,10 @@
-//! How a message is handled that comes through an interface with rules of its own.
+//! How a message from an interface with different rules is handled.
 
 use crate::agent::{AgentProfile, ReplyTokens};
 use crate::conversation::Message;
 use crate::id::{Id, kind};
 
-/// How a message is handled. By default as one of a stored conversation.
+/// How a message is handled; by default, as one of a stored conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Handling {
     /// The earlier messages, oldest first, if the client keeps them; `None` for those of the stored
@@ -12,7 +12,7 @@ pub struct Handling {
     pub history: Option<Vec<Message>>,
     /// Whether question and reply are stored. If not, the reply is only counted.
     pub is_kept: bool,
-    /// A further bound on the tokens of the reply. The smaller of it and the agent's holds.
+    /// A further limit on the tokens of the reply. The smaller of this and the agent's limit applies.
     pub max_tokens: Option<ReplyTokens>,
     /// The id of the conversation that begins; `None` for a random one.
     pub new_id: Option<Id<kind::Conversation>>,
@@ -27,7 +27,7 @@ impl Default for Handling {
 }
 
 impl Handling {
-    /// The agent's settings within these bounds.
+    /// The agent's settings with these limits applied.
     pub(super) fn bound(&self, profile: AgentProfile) -> AgentProfile {
         let max_tokens = match self.max_tokens {
             Some(most) if most.get() < profile.max_tokens.get() => most,

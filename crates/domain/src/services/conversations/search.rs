@@ -1,7 +1,7 @@
 //! Search in the texts of an agent's conversations.
 //!
-//! There is no index of them: the texts are read and compared, newest conversation first, up to bounds. A request that
-//! reaches a bound returns what it has found so far and where to go on.
+//! There is no index of them: the texts are read and compared, newest conversation first, up to limits. A request that
+//! reaches a limit returns what it has found so far and where to continue.
 
 use crate::access::Scope;
 use crate::conversation::{
@@ -19,9 +19,9 @@ impl Conversations {
     /// Conversations of an agent in whose messages every word occurs, newest first. Fails with [`Error::NotFound`] for
     /// the agent.
     ///
-    /// A page has fewer items than it could, even none, if the search was ended by one of its bounds:
+    /// A page has fewer items than its size, or none, if the search reached one of its limits:
     /// [`SEARCHED_CONVERSATIONS`](limits::SEARCHED_CONVERSATIONS), [`SEARCHED_BYTES`](limits::SEARCHED_BYTES) and
-    /// [`SEARCH_MILLIS`](limits::SEARCH_MILLIS). It goes on after the last conversation that was looked at.
+    /// [`SEARCH_MILLIS`](limits::SEARCH_MILLIS). It continues after the last conversation that was searched.
     pub async fn search(
         &self,
         scope: &Scope,
@@ -52,11 +52,11 @@ struct Search<'a> {
     /// Most conversations to find.
     size: usize,
     page: Page<ListedConversation>,
-    /// The conversation of which only the beginning was looked at.
+    /// The conversation of which only the beginning was searched.
     current: Option<(Id<kind::Conversation>, Look<'a>)>,
-    /// Conversations that were looked at.
+    /// The number of conversations that were searched.
     looked: usize,
-    /// Bytes of texts that were looked at.
+    /// The number of bytes of texts that were searched.
     bytes: usize,
 }
 
@@ -72,7 +72,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Looks through a batch. Returns where to go on; `None` if the page is complete.
+    /// Searches a batch. Returns where to continue; `None` if the page is complete.
     fn look_through(
         &mut self,
         batch: Batch<NumberedText>,
@@ -99,7 +99,7 @@ impl<'a> Search<'a> {
                 break;
             }
             if goes_on && self.looked > 0 {
-                // The next request begins with it. One that is larger than the bound is compared up to the bound.
+                // The next request begins with it. One that is larger than the limit is compared up to the limit.
                 return None;
             }
             if self.take(conversation, look, left > 0 || next.is_some()) {
@@ -114,7 +114,7 @@ impl<'a> Search<'a> {
             self.page.next.clone_from(&next.after);
         }
         let is_over = self.bytes >= limits::SEARCHED_BYTES || now >= until;
-        // A request looks at one conversation at least, so that the next one gets on.
+        // A request searches at least one conversation, so that the next one makes progress.
         let is_first = self.current.is_some() && self.looked == 0;
         if is_over && !is_first {
             return None;
@@ -125,7 +125,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Adds a conversation that was looked at, if the words were found. Returns true if the page is complete.
+    /// Adds a conversation that was searched, if the words were found. Returns true if the page is complete.
     fn take(&mut self, conversation: Conversation, look: Look<'_>, follows: bool) -> bool {
         self.looked += 1;
         self.page.next = follows.then(|| conversation.position());
@@ -169,7 +169,7 @@ mod tests {
         ReadConversation { conversation, messages: (1..).zip(texts).map(text).collect() }
     }
 
-    /// A batch whose last conversation goes on, or others follow it.
+    /// A batch whose last conversation is incomplete, or that others follow.
     fn batch(read: &[&ReadConversation<NumberedText>], goes_on: bool) -> Batch<NumberedText> {
         let last = read.last().map(|last| &last.conversation).unwrap();
         let within = goes_on.then_some((last.id, 7));
@@ -203,11 +203,11 @@ mod tests {
         let next = search.look_through(batch(&[&whole], true), NOW, LATER).unwrap();
         assert!(next.within.is_some() && search.page.items.is_empty());
         let rest = ReadConversation { messages: read(&["ten"]).messages, ..whole.clone() };
-        // It is found before its end, so the rest is skipped.
+        // The words are found before its end, so the rest is skipped.
         let next = search.look_through(batch(&[&rest], true), NOW, LATER).unwrap();
         assert_eq!((next.within, search.page.items.len()), (None, 1));
         assert_eq!(search.page.items[0].found.as_ref().unwrap().text, "at nine");
-        // What was found in a conversation that was deleted meanwhile does not count for the next one.
+        // Hits in a conversation that has been deleted do not count for the next one.
         let mut search = self::search(&words);
         search.look_through(batch(&[&whole], true), NOW, LATER).unwrap();
         let other = read(&["ten"]);
@@ -225,13 +225,13 @@ mod tests {
         let mut late = search(&words);
         assert_eq!(late.look_through(batch(&[&miss], false), LATER, LATER), None);
         assert_eq!(late.page.next, Some(miss.conversation.position()));
-        // The first conversation is looked at up to the bound of bytes, even if it takes long.
+        // The first conversation is searched up to the limit of bytes, even if it takes long.
         let large = read(&[&"x".repeat(limits::SEARCHED_BYTES / 2)]);
         let mut alone = search(&words);
         assert!(alone.look_through(batch(&[&large], true), LATER, LATER).is_some());
         let next = alone.look_through(batch(&[&large], true), LATER, LATER);
         assert_eq!((next, alone.page.next), (None, Some(large.conversation.position())));
-        // Another one is left to the next request.
+        // Further ones are left to the next request.
         let mut second = search(&words);
         assert!(second.look_through(batch(&[&miss, &large], true), NOW, LATER).is_some());
         assert_eq!(second.look_through(batch(&[&large], true), NOW, LATER), None);

@@ -1,4 +1,4 @@
-//! A file on its way in.
+//! A file that is being received.
 
 use std::fmt;
 
@@ -30,7 +30,7 @@ impl IncomingFile {
         Self { hash: Some(Sha256::new()), ..self }
     }
 
-    /// Takes the next piece.
+    /// Adds the next piece.
     ///
     /// Fails with [`Error::Validation`] as soon as the file is over 10 MiB: the rest is not kept
     /// anywhere. Fails with [`Error::Unavailable`] if there is no space.

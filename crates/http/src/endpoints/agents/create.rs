@@ -52,16 +52,16 @@ struct CreateAgent {
     retention_days: Option<i64>,
     #[schema(schema_with = answer_floor)]
     answer_floor: Option<String>,
-    /// Whether anybody who knows the address of a document may read its text, without a key. Ids of documents are no
-    /// secrets: this publishes all texts of the agent. It has an effect only if the server has a public address. Null for
-    /// false.
+    /// Whether anyone who knows the address of a document may read its text without a key. Ids of documents are not
+    /// secret: this publishes all texts of the agent. It has an effect only if the server has a public address. Null
+    /// for false.
     public_sources: Option<bool>,
-    /// Whether replies are stored with receipts, which say what they were made from; null for true.
+    /// Whether replies are stored with receipts, which show how they were produced; null for true.
     receipts: Option<bool>,
     /// Whether chat completions end with a list of their sources, for clients that drop other citations. The list is not
     /// stored; null for false.
     source_list: Option<bool>,
-    /// Which entry of a file of declared objects it is; null for none.
+    /// The entry of a declaration file that manages this object; null if none does.
     managed: Option<ManagedBody>,
 }
 

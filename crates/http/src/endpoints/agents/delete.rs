@@ -15,7 +15,7 @@ use crate::endpoint::{Endpoint, Tag};
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::deletion::<DeleteAgent>(Tag::Agents, "/v1/agents/{agent_id}")
         .named("deleteAgent", "Delete an agent")
-        .details("Permanently deletes the agent with its sources and conversations.")
+        .details("Permanently deletes the agent, its sources and its conversations.")
 }
 
 struct DeleteAgent;

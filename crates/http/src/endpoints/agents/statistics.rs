@@ -18,9 +18,9 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::list::<Statistics>(Tag::Agents, "/v1/agents/{agent_id}/statistics")
         .named("listStatistics", "List an agent's statistics by day")
         .details(
-            "One item for each day (UTC) with messages, latest day first. Days are kept for 400 days. Deletions of \
-             conversations change nothing. On days before the server was updated to a version with statistics, all \
-             counts but `messages` are 0.",
+            "One item for each day (UTC) with messages, latest day first. Days are kept for 400 days. Deleting \
+             conversations does not change the statistics. For days before the server was updated to a version with \
+             statistics, all counts except `messages` are 0.",
         )
         .query([
             day("from", "The first day to return."),
@@ -28,24 +28,24 @@ pub(crate) fn endpoint() -> Endpoint {
         ])
 }
 
-/// What became of an agent's messages on one day.
+/// The outcome of an agent's messages on one day.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Statistics)]
 struct StatisticsView {
     /// The day, in UTC.
     #[schema(value_type = String, format = Date)]
     day: Day,
-    /// Messages that were answered, also those whose reply was not stored.
+    /// Messages that were answered, including those whose reply was not stored.
     messages: u64,
     /// Conversations that began.
     conversations: u64,
     /// Stored replies that are based on a source.
     answered: u64,
-    /// Stored replies that are based on none.
+    /// Stored replies that are based on no source.
     unanswered: u64,
-    /// Replies of this day that are rated up, whenever they were rated.
+    /// Replies of this day that are rated up, regardless of when they were rated.
     rated_up: u64,
-    /// Replies of this day that are rated down, whenever they were rated.
+    /// Replies of this day that are rated down, regardless of when they were rated.
     rated_down: u64,
     /// How long the stored replies took; null if there are none.
     #[schema(required)]
@@ -59,7 +59,7 @@ struct LatencyView {
     mean_ms: u64,
     /// The median, interpolated within a range.
     p50_ms: u64,
-    /// What 95 % of the replies did not exceed, interpolated within a range.
+    /// The 95th percentile, interpolated within a range.
     p95_ms: u64,
 }
 

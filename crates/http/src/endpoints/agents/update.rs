@@ -68,13 +68,13 @@ struct UpdateAgent {
     #[serde(default)]
     #[schema(schema_with = answer_floor)]
     answer_floor: Given<String>,
-    /// Whether anybody who knows the address of a document may read its text, without a key. Ids of documents are no
-    /// secrets: this publishes all texts of the agent. It has an effect only if the server has a public address. Null for
-    /// false.
+    /// Whether anyone who knows the address of a document may read its text without a key. Ids of documents are not
+    /// secret: this publishes all texts of the agent. It has an effect only if the server has a public address. Null
+    /// for false.
     #[serde(default)]
     #[schema(value_type = Option<bool>)]
     public_sources: Given<bool>,
-    /// Whether replies are stored with receipts, which say what they were made from; null for true. Receipts that exist
+    /// Whether replies are stored with receipts, which show how they were produced; null for true. Existing receipts
     /// are kept.
     #[serde(default)]
     #[schema(value_type = Option<bool>)]
@@ -84,7 +84,7 @@ struct UpdateAgent {
     #[serde(default)]
     #[schema(value_type = Option<bool>)]
     source_list: Given<bool>,
-    /// Which entry of a file of declared objects it is; null for none.
+    /// The entry of a declaration file that manages this object; null if none does.
     #[serde(default)]
     #[schema(value_type = Option<ManagedBody>)]
     managed: Given<ManagedBody>,

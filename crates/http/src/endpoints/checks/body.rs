@@ -20,19 +20,20 @@ pub(super) struct ReplaceChecks {
     checks: Vec<NewCheck>,
 }
 
-/// A question, and what must be true of its reply. At least one of `contains`, `sources` and `answered` is needed.
+/// A question and the expectations that its reply must meet. At least one of `contains`, `sources` and `answered` is
+/// required.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "it declares the schema; the body is read by `Given`")]
 struct NewCheck {
     #[schema(min_length = 1, max_length = 4000, pattern = "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$")]
     question: String,
-    /// Texts of at most 200 characters that the reply must contain, without regard to case.
+    /// Texts of at most 200 characters that the reply must contain; case is ignored.
     #[schema(max_items = 5, inline)]
     contains: Option<Vec<ExpectedText>>,
     /// Ids of sources, or addresses of pages, each of which the reply must cite.
     #[schema(max_items = 5, inline)]
     sources: Option<Vec<ExpectedSource>>,
-    /// Whether the reply must be based on a source (true), or must not (false); null if that is not checked.
+    /// Whether the reply must be based on a source (true) or must not be (false); null if this is not checked.
     answered: Option<bool>,
 }
 
@@ -84,7 +85,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
     }
 }
 
-/// An array of at most `MOST` items. A longer one is refused at the first item beyond.
+/// An array of at most `MOST` items. A longer one is refused at the first excess item.
 struct Few<T, const MOST: usize>(Vec<T>);
 
 impl<'de, T: Deserialize<'de>, const MOST: usize> Deserialize<'de> for Few<T, MOST> {

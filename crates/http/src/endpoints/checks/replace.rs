@@ -16,9 +16,9 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Agents, Method::PUT, "/v1/agents/{agent_id}/checks", handle)
         .named("replaceChecks", "Replace an agent's checks")
         .details(
-            "Checks are questions whose replies you know. They are asked on request and after each training of a source; \
-             what they ask counts toward the quotas. The same checks again change nothing, so the request can be repeated \
-             and takes no idempotency key.",
+            "Checks are questions whose replies you know. They are asked on request and after each training of a \
+             source, and they count toward the quotas. Sending the same checks again changes nothing, so the \
+             request can be repeated and takes no idempotency key.",
         )
         .object_body::<ReplaceChecks>()
         .gives::<AgentChecksView<'_>>(200)

@@ -15,12 +15,12 @@ use crate::response::{Answer, keep};
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Agents, Method::POST, "/v1/agents/{agent_id}/checks/run", handle)
         .named("runChecks", "Run an agent's checks")
-        .details("The checks are asked in the background; the run shows what they found so far.")
+        .details("The checks are asked in the background; the run shows the results so far.")
         .keyed()
         .gives::<CheckRunView<'_>>(202)
         .refuses(
             409,
-            "A run has not ended, the agent has no checks, or the same request is still being carried out.",
+            "Another run is in progress, the agent has no checks, or the same request is still being carried out.",
         )
 }
 

@@ -32,19 +32,20 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Conversations, Method::GET, path, handle)
         .named("exportConversations", "Export conversations")
         .details(
-            "All conversations that began before the request, newest first, with all of their messages. `ndjson` has one \
-             conversation on each line, as when it is retrieved, but without `messages_cursor`. `csv` has one message on each \
-             line after a line of names; cells that programs for tables would take for formulas begin with `'`. The response \
-             is sent while it is read. A conversation that is deleted meanwhile is left out or ends early. If the export \
-             fails, the connection is closed before the end of the response. Each export is recorded in the audit log.",
+            "All conversations that began before the request, newest first, with all of their messages. `ndjson` has \
+             one conversation on each line, in the form in which it is retrieved but without `messages_cursor`. `csv` \
+             has one message on each line after a header line; a cell that a spreadsheet would read as a formula is \
+             prefixed with `'`. The response is sent while the conversations are read. A conversation that is deleted \
+             during the export is omitted or cut short. If the export fails, the connection is closed before the end \
+             of the response. Each export is recorded in the audit log.",
         )
         .query([one_of("format", &Format::ALL.map(Format::name), "The format; `ndjson` by default.")])
         .query(filters())
         .gives_text(&["application/x-ndjson", "text/csv"])
         .refuses(
             400,
-            "A parameter has a bad value or is given twice, or is `text`, `page_size` or `cursor`, which an export does not \
-             have.",
+            "A parameter has a bad value or is given twice, or is `text`, `page_size` or `cursor`, which an export \
+             does not accept.",
         )
         .refuses(503, "Too many exports are in progress, or the database cannot be reached.")
 }
@@ -133,23 +134,23 @@ enum Writer {
 
 /// The end of a body that is not complete. The connection is closed without the last chunk, by which clients notice.
 #[derive(Debug, thiserror::Error)]
-#[error("the export was cut off")]
+#[error("the export was interrupted")]
 struct Cut;
 
 /// The body of an export.
 struct Body {
     export: Export,
-    /// What was read and is not written yet.
+    /// What was read but not written yet.
     steps: Steps,
     writer: Writer,
-    /// What was written and is not passed on yet.
+    /// What was written but not forwarded yet.
     ready: Bytes,
     request_id: RequestId,
 }
 
 impl Body {
-    /// The slices of the body. The next piece is read only after the one before was taken by the connection. Once
-    /// `ending` is true, the body is cut off.
+    /// The slices of the body. The next piece is read only after the connection has taken the previous one. Once
+    /// `ending` is true, the body is truncated.
     fn slices(
         self,
         ending: watch::Receiver<bool>,
@@ -167,7 +168,7 @@ impl Body {
                 Err(error) => {
                     let request_id = body.request_id;
                     let cause = error.report(request_id).message;
-                    tracing::warn!(%request_id, %cause, "an export was cut off");
+                    tracing::warn!(%request_id, %cause, "an export was interrupted");
                     Some((Err(Cut), None))
                 }
             }

@@ -33,7 +33,7 @@ pub(super) fn filters() -> [Parameter; 7] {
         one_of(
             "rating",
             &RatingValue::ALL.map(RatingValue::name),
-            "Return only conversations with a reply that is rated so.",
+            "Return only conversations that have a reply with this rating.",
         ),
         one_of(
             "unanswered",

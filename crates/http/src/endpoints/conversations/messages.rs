@@ -16,8 +16,8 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::list::<Messages>(Tag::Conversations, path)
         .named("listMessages", "List messages")
         .details(
-            "Newest first. If the cursor is the `messages_cursor` of a conversation, the list \
-             continues with the messages that were too old to be included there.",
+            "Newest first. If the cursor is the `messages_cursor` of a conversation, the list continues with the \
+             older messages that were not included there.",
         )
 }
 

@@ -23,8 +23,8 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Conversations, Method::PUT, PATH, handle)
         .named("rateMessage", "Rate a reply")
         .details(
-            "Replaces an earlier rating. The same rating again changes nothing, so the request can be repeated and takes no \
-             idempotency key.",
+            "Replaces an earlier rating. Sending the same rating again changes nothing, so the request can be \
+             repeated and takes no idempotency key.",
         )
         .body::<Rate>()
         .gives::<RatingView<'_>>(200)
@@ -36,7 +36,7 @@ pub(crate) fn endpoint() -> Endpoint {
 pub(crate) struct Rate {
     #[schema(schema_with = value)]
     value: String,
-    /// The words of the user; null or blank for none.
+    /// A comment of the user; null or blank for none.
     #[schema(max_length = 1000, pattern = "^[^\\u0000]*$")]
     comment: Option<String>,
 }

@@ -18,37 +18,38 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Conversations, Method::GET, path, handle)
         .named("getReceipt", "Explain a reply")
         .details(
-            "What a reply was made from: what was searched for, what was found and how well it matched, what the model was \
-             given, what the reply cites, and how long each stage took. Receipts are kept as long as their conversation. \
-             Replies to agents without `receipts` have none. Passages that have changed since are shown without their \
-             texts.",
+            "Shows how a reply was produced: what was searched for, what was found and how well it matched, what the \
+             model received, what the reply cites, and how long each stage took. Receipts are kept as long as their \
+             conversation. Replies of agents without `receipts` have no receipts. Passages that have changed since \
+             then are shown without their texts.",
         )
         .gives::<ReceiptView<'_>>(200)
         .refuses(400, "The message is the user's.")
         .refuses(404, "The conversation or the message does not exist, or the reply has no receipt.")
 }
 
-/// What a reply was made from.
+/// How a reply was produced.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Receipt)]
 struct ReceiptView<'a> {
     /// The number of the reply in the conversation, from 1.
     #[schema(minimum = 1)]
     n: u64,
-    /// The request with which the question came, as in its `X-Request-Id`; null if it did not come over HTTP.
+    /// The id of the request that contained the question, as in its `X-Request-Id`; null if it did not arrive over
+    /// HTTP.
     #[schema(value_type = Option<String>, required = true, pattern = "^req_[0-9A-Za-z]{10}$")]
     request_id: Option<Id<kind::Request>>,
-    /// The model that the upstream was asked for; null for the embedded answerer.
+    /// The model requested from the upstream; null for the embedded answerer.
     #[schema(required)]
     model: Option<&'a str>,
-    /// Earlier messages that the model was given, as far as its prompt had room for them.
+    /// The earlier messages that the model received, as many as fit into its prompt.
     history_messages: u32,
     tokens: TokensView,
     search: SearchView<'a>,
-    /// What was found, best first, whether it matched well enough or not.
+    /// What was found, best first, including passages that did not match well enough.
     #[schema(max_items = 8)]
     hits: Vec<HitView<'a>>,
-    /// The stages of the reply in their order, without the storing of it.
+    /// The stages of the reply, in order, without storing it.
     stages: Vec<StageView<'a>>,
 }
 
@@ -66,20 +67,20 @@ struct TokensView {
 struct SearchView<'a> {
     /// The user's message.
     query: &'a str,
-    /// The question that was searched for instead, if a model rewrote it so that it stands alone.
+    /// The question that was searched for instead, if a model rewrote it to be understood without the conversation.
     #[schema(required)]
     rewritten: Option<&'a str>,
-    /// Earlier messages with which the question was understood.
+    /// Earlier messages that were used to understand the question.
     context_messages: u32,
-    /// Whether the search went by meaning too.
+    /// Whether the search also used meaning (embeddings).
     by_meaning: bool,
-    /// How sure the search was.
+    /// How certain it is that the hits answer the question.
     #[schema(minimum = 0, maximum = 1)]
     confidence: f32,
-    /// The least confidence with which the question was answered from the sources.
+    /// The lowest confidence at which the question was answered from the sources.
     #[schema(minimum = 0, maximum = 1)]
     floor: f32,
-    /// The words of the question as they were compared.
+    /// The words of the question, in the form in which they were compared.
     #[schema(max_items = 16)]
     terms: Vec<TermView<'a>>,
 }
@@ -92,7 +93,7 @@ struct TermView<'a> {
     text: &'a str,
     /// How well it distinguishes passages. Rare words weigh more.
     weight: f32,
-    /// Whether it occurs in earlier messages and not in the question.
+    /// Whether it occurs only in earlier messages, not in the question.
     is_context: bool,
 }
 
@@ -113,15 +114,15 @@ struct HitView<'a> {
     coverage: f32,
     /// Whether it matched well enough for a reply to be based on it.
     is_relevant: bool,
-    /// Whether the model was given it.
+    /// Whether the model received it.
     is_sent: bool,
     /// Whether the reply cites it.
     is_cited: bool,
-    /// Whether the passage is still the one that was found. If not, the fields that follow are null.
+    /// Whether the passage is still the one that was found. If not, the following fields are null.
     is_current: bool,
     #[schema(required)]
     title: Option<&'a str>,
-    /// The headings that it stands under, outermost first, joined by ` › `.
+    /// The headings above it, outermost first, joined by ` › `.
     #[schema(required)]
     heading: Option<&'a str>,
     #[schema(required)]
@@ -141,7 +142,7 @@ struct StageView<'a> {
     /// Its name in metrics. More may be added.
     #[schema(examples("read", "embed", "wait", "search", "prompt", "model", "tokens"))]
     name: &'a str,
-    /// Its milliseconds.
+    /// Its duration in milliseconds.
     ms: f32,
 }
 

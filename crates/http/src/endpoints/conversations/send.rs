@@ -32,11 +32,10 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Conversations, Method::POST, "/v1/conversations", handle)
         .named("sendMessage", "Send a message")
         .details(
-            "Without `conversation_id`, a new conversation begins. With `stream: true`, the reply \
-             is sent as Server-Sent Events: `token` events, whose `content` values joined together \
-             are the reply, then `done`. If the reply fails after the stream has begun, an `error` \
-             event ends the stream. A comment line is sent every 10 s while there is nothing else \
-             to send.",
+            "Without `conversation_id`, a new conversation begins. With `stream: true`, the reply is sent as \
+             Server-Sent Events: `token` events, whose `content` values together are the reply, then `done`. If the \
+             reply fails after the stream has begun, an `error` event ends the stream. A comment line is sent every \
+             10 s if there is nothing else to send.",
         )
         .body::<SendMessage>()
         .keyed()

@@ -16,7 +16,9 @@ use crate::response::Answer;
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Files, Method::GET, "/v1/files/{file_id}/content", handle)
         .named("getFileContent", "Download a file")
-        .gives_bytes("The bytes of the file, with its own `Content-Type`.")
+        .gives_bytes(
+            "Returns the bytes of the file with the media type of the file as `Content-Type`.",
+        )
 }
 
 async fn handle(caller: Authorized<SourcesRead>, app: App, incoming: Incoming) -> Answer {
@@ -33,7 +35,7 @@ async fn handle(caller: Authorized<SourcesRead>, app: App, incoming: Incoming) -
         .body(bytes))
 }
 
-/// The name in ASCII, and whole if it has other characters.
+/// The name in ASCII, and also unchanged if it has other characters.
 fn named(name: &str) -> Vec<DispositionParam> {
     if name.is_ascii() {
         return vec![DispositionParam::Filename(name.to_owned())];

@@ -27,9 +27,9 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Files, Method::POST, "/v1/files", handle)
         .named("uploadFile", "Upload a file")
         .details(
-            "A PDF, DOCX, ODT, RTF, PPTX, XLSX, XLS, ODS, CSV, EPUB, EML, HTML or text file of at most 10 MiB, for a source of type `file`; a PNG, JPEG, TIFF or WebP file if the \
-             server recognises the text of pictures (`ocr.command`). A file \
-             that no source uses is removed after 24 hours.",
+            "A PDF, DOCX, ODT, RTF, PPTX, XLSX, XLS, ODS, CSV, EPUB, EML, HTML or text file of at most 10 MiB, for a \
+             source of type `file`; a PNG, JPEG, TIFF or WebP file if the server recognises text in pictures \
+             (`ocr.command`). A file that no source uses is removed after 24 hours.",
         )
         .multipart::<UploadFile>()
         .keyed()
@@ -48,7 +48,8 @@ pub(crate) fn endpoint() -> Endpoint {
 #[expect(dead_code, reason = "only its schema is used")]
 #[schema(description = "A multipart body with one file.")]
 struct UploadFile {
-    /// The file: PDF, DOCX, ODT, RTF, PPTX, XLSX, XLS, ODS, CSV, EPUB, EML, HTML or text by its content, at most 10,485,760 bytes.
+    /// A PDF, DOCX, ODT, RTF, PPTX, XLSX, XLS, ODS, CSV, EPUB, EML, HTML or text file (the type is detected from the
+    /// content) of at most 10,485,760 bytes.
     #[schema(value_type = String, format = Binary, content_media_type = "application/octet-stream")]
     file: Vec<u8>,
 }

@@ -20,8 +20,9 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Agents, Method::POST, "/v1/agents/{agent_id}/gaps/{gap_id}/answer", handle)
         .named("answerGap", "Answer a gap")
         .details(
-            "Adds a question/answer pair to a `qa` source, which is processed in the background, and closes the gap. Without \
-             `source_id`, the pair goes to the agent's own source for gaps, which is made if it is missing or full.",
+            "Adds a question/answer pair to a `qa` source, which is processed in the background, and closes the gap. \
+             Without `source_id`, the pair goes to the agent's own source for gaps, which is created if it is missing \
+             or full.",
         )
         .body::<AnswerGap>()
         .keyed()
@@ -45,7 +46,7 @@ pub(crate) fn endpoint() -> Endpoint {
 #[derive(Deserialize, ToSchema)]
 #[schema(examples(json!({"question": "Is parking free?", "answer": "Yes, behind the museum."})))]
 struct AnswerGap {
-    /// The question of the pair: that of the gap, or one in better words.
+    /// The question of the pair: the gap's own question, or a better wording of it.
     #[schema(min_length = 1, max_length = 2000, pattern = "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$")]
     question: String,
     #[schema(
@@ -54,7 +55,7 @@ struct AnswerGap {
         pattern = "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$"
     )]
     answer: String,
-    /// The source that gets the pair; null for the agent's own source for gaps. An unknown id is refused with 400.
+    /// The source that receives the pair; null for the agent's own source for gaps. An unknown id is refused with 400.
     #[schema(pattern = "^src_[0-9A-Za-z]{10}$")]
     source_id: Option<String>,
 }

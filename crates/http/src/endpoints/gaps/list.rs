@@ -15,13 +15,13 @@ use crate::response::{Answer, ok};
 
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Agents, Method::GET, "/v1/agents/{agent_id}/gaps", handle)
-        .named("listGaps", "List what an agent did not answer")
+        .named("listGaps", "List an agent's gaps")
         .details(
-            "Groups of alike questions that were not answered, or whose reply was rated down: the most frequent first, ties by \
-             the latest question. The newest 10,000 questions of an agent are kept, except those of the OpenAI interface. A \
-             request groups up to 500 new questions; `ungrouped` counts the rest. An open gap whose first question is \
-             answered by now becomes `answered`, and the next question like it opens it again. There are no pages, since the \
-             order changes with each question.",
+            "Groups of similar questions that were not answered, or whose reply was rated down, most frequent first; \
+             ties are ordered by the latest question. The newest 10,000 questions of an agent are kept, except those \
+             of the OpenAI interface. A request groups up to 500 new questions; `ungrouped` counts the rest. An open \
+             gap becomes `answered` as soon as the sources answer its first question. A later similar question opens \
+             it again. There are no pages, since the order changes with each question.",
         )
         .query([
             one_of(
@@ -35,17 +35,17 @@ pub(crate) fn endpoint() -> Endpoint {
         .refuses(400, "A parameter is out of range or given twice.")
 }
 
-/// What an agent did not answer.
+/// The gaps of an agent.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = GapList)]
 struct GapsView<'a> {
     #[schema(max_items = 100)]
     data: Vec<GapView<'a>>,
-    /// The number of questions that are in no group yet. The next request groups up to 500 of them.
+    /// The number of questions that are not in a group yet. The next request groups up to 500 of them.
     ungrouped: u64,
 }
 
-/// A group of alike questions that were not answered well.
+/// A group of similar questions without a good answer.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Gap)]
 struct GapView<'a> {
@@ -59,13 +59,13 @@ struct GapView<'a> {
     count: u64,
     /// Questions whose reply is based on no source.
     unanswered: u64,
-    /// Other questions, whose reply is rated down.
+    /// Answered questions whose reply is rated down.
     rated_down: u64,
     #[schema(value_type = String, format = DateTime)]
     first_asked_at: Timestamp,
     #[schema(value_type = String, format = DateTime)]
     last_asked_at: Timestamp,
-    /// The source that got a pair for it; null if there is none, or if it was deleted.
+    /// The source that received the pair that answers it; null if there is none or it has been deleted.
     #[schema(required, value_type = Option<String>, pattern = "^src_[0-9A-Za-z]{10}$")]
     source_id: Option<Id<kind::Source>>,
     /// The latest questions, newest first.

@@ -19,10 +19,10 @@ use crate::response::{Answer, keep};
 
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Agents, Method::PATCH, "/v1/agents/{agent_id}/gaps/{gap_id}", handle)
-        .named("updateGap", "Dismiss or open a gap")
+        .named("updateGap", "Dismiss or reopen a gap")
         .details(
-            "Further questions like those of a dismissed gap change nothing. A gap that is opened stays open until the \
-             content of the agent changes.",
+            "A dismissed gap stays dismissed when similar questions are asked. A gap that is opened again stays open \
+             until the content of the agent changes.",
         )
         .body::<UpdateGap>()
         .keyed()
@@ -56,7 +56,7 @@ struct GapStateView {
     id: Id<kind::Gap>,
     #[schema(pattern = "^(open|answered|dismissed)$")]
     status: &'static str,
-    /// The source that got a pair for it; null if there is none, or if it was deleted.
+    /// The source that received the pair that answers it; null if there is none or it has been deleted.
     #[schema(required, value_type = Option<String>, pattern = "^src_[0-9A-Za-z]{10}$")]
     source_id: Option<Id<kind::Source>>,
 }

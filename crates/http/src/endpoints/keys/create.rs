@@ -53,7 +53,7 @@ struct CreateApiKey {
     /// When it expires, in the future; null for never.
     #[schema(format = DateTime, pattern = "Z$")]
     expires_at: Option<String>,
-    /// Which entry of a file of declared objects it is; null for none.
+    /// The entry of a declaration file that manages this object; null if none does.
     managed: Option<ManagedBody>,
 }
 

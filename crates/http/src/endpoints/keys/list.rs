@@ -14,8 +14,8 @@ use crate::query::Query;
 
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::list::<Keys>(Tag::Keys, "/v1/api_keys").named("listApiKeys", "List API keys").details(
-        "Newest first. A key that is restricted to agents sees only keys that are restricted to \
-         the same agents or to some of them.",
+        "Newest first. A key that is restricted to agents sees only keys that are restricted to a subset of those \
+         agents.",
     )
     .query([managed::parameter()])
 }

@@ -56,7 +56,7 @@ struct UpdateApiKey {
     #[serde(default)]
     #[schema(value_type = Option<String>, format = DateTime, pattern = "Z$")]
     expires_at: Given<String>,
-    /// Which entry of a file of declared objects it is; null for none.
+    /// The entry of a declaration file that manages this object; null if none does.
     #[serde(default)]
     #[schema(value_type = Option<ManagedBody>)]
     managed: Given<ManagedBody>,

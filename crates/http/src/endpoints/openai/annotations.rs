@@ -14,7 +14,7 @@ pub(super) struct ChatAnnotation<'a> {
     url_citation: UrlCitation<'a>,
 }
 
-/// A cited address. It is cited by the text as a whole: both indices are its length.
+/// A cited address. The whole text cites it: both indices are the length of the text.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 pub(super) struct UrlCitation<'a> {
     start_index: usize,

@@ -30,13 +30,13 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::OpenAi, Method::POST, "/v1/chat/completions", handle)
         .named("createChatCompletion", "Create a chat completion")
         .details(
-            "Answers the last message of the user, as OpenAI's API does, with the agent that `model` names. The client \
-             keeps the history: earlier messages of the user and the assistant are taken into account, the newest 40 \
-             within 64 KiB. Nothing is stored unless `store` is true; the reply counts toward the quotas either way. \
+            "The agent that `model` names answers the user's last message, as in OpenAI's API. The client keeps the \
+             history: earlier messages of the user and the assistant are taken into account, up to the newest 40 and \
+             64 KiB. Nothing is stored unless `store` is true; the reply counts toward the quotas either way. \
              Messages of the roles `system` and `developer` are ignored, since the agent has a prompt of its own. \
-             Parameters that an agent decides itself, such as `temperature`, are ignored, and so are `tools`. \
-             Parameters that ask for what no agent does are refused: `n` other than 1, `tool_choice` other than `none` \
-             and `auto`, a `response_format` other than text, `logprobs`, `modalities` other than text, `audio`, \
+             Parameters that are settings of the agent, such as `temperature`, are ignored, and so is `tools`. \
+             Parameters for unsupported features are refused: `n` other than 1, `tool_choice` other than `none` and \
+             `auto`, a `response_format` other than text, `logprobs`, `modalities` other than text, `audio`, \
              `prediction` and `web_search_options`. With `stream: true`, the reply is sent as Server-Sent Events that \
              end with `[DONE]`.",
         )
@@ -86,10 +86,10 @@ struct CreateChatCompletion {
     #[serde(default)]
     #[schema(value_type = Option<view::StreamOptions>)]
     stream_options: Unread,
-    /// The maximum number of tokens in the reply. The agent's own maximum holds as well.
+    /// The maximum number of tokens in the reply. The agent's own maximum also applies.
     #[schema(minimum = 1)]
     max_completion_tokens: Option<i64>,
-    /// The older name of `max_completion_tokens`. If both are given, the smaller one holds.
+    /// The older name of `max_completion_tokens`. If both are given, the smaller one applies.
     #[schema(minimum = 1)]
     max_tokens: Option<i64>,
     /// The number of replies.

@@ -15,8 +15,8 @@ const LEVELS: u8 = 3;
 /// hundred bytes of memory, however short its text is.
 const VALUES: usize = 1_024;
 
-/// A value. What is deeper than [`LEVELS`], has more than [`MEMBERS`] members, or comes after [`VALUES`] others, is only
-/// known to exist.
+/// A value. Values that are deeper than [`LEVELS`], have more than [`MEMBERS`] members, or follow [`VALUES`] others,
+/// are only recorded as present.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Json {
     Null,
@@ -78,7 +78,7 @@ impl Level<'_> {
         Self { levels: self.levels.saturating_sub(1), ..self }
     }
 
-    /// Whether a further member may be kept beside so many.
+    /// Whether another member may be kept in addition to this number.
     fn has_room(self, members: usize) -> bool {
         self.levels > 0 && members < MEMBERS && self.left.get() > 0
     }
@@ -88,7 +88,7 @@ impl<'de> DeserializeSeed<'de> for Level<'_> {
     type Value = Json;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Json, D::Error> {
-        // A value of the first level is kept beyond the room too: there is one for each known parameter.
+        // A value of the first level is kept even if there is no room: there is one for each known parameter.
         self.left.set(self.left.get().saturating_sub(1));
         from.deserialize_any(self)
     }

@@ -4,7 +4,7 @@ use cicerone_domain::conversation::Turn;
 use cicerone_domain::{Citation, Entropy, Id, Timestamp, kind};
 use serde::{Deserialize, Serialize};
 
-/// What is known of a reply before it is there.
+/// What is known about a reply before it is generated.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Frame {
     /// The id of the answer.
@@ -48,7 +48,7 @@ pub(super) struct Kept {
     pub(super) citations: Vec<Citation>,
     pub(super) prompt_tokens: u64,
     pub(super) completion_tokens: u64,
-    /// Whether the bound on tokens ended it.
+    /// Whether the token limit ended it.
     #[serde(default)]
     pub(super) is_cut: bool,
     /// Whether a list of the sources follows the text.

@@ -1,4 +1,4 @@
-//! The parameters that are more than a flag, a number or a text, and those that ask for what no agent does.
+//! The parameters that are more than a flag, a number or a text, and those for unsupported features.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -57,7 +57,7 @@ impl Parameters {
         let read = BodyReader { names, reader }.deserialize(&mut json);
         let invalid = |cause| Error::invalid("body", format!("must be JSON ({cause})"));
         let parameters = read.map_err(invalid)?;
-        // What is missing comes before what is bad.
+        // Missing parameters are reported before bad ones.
         if let Err(Error::Missing { param }) = &parameters.transcript {
             return Err(Error::missing(param));
         }
@@ -153,7 +153,7 @@ fn check_format(path: &str, format: &Json) -> Result<(), Error> {
     }
 }
 
-/// The smallest of these bounds on the tokens of a reply, within the limits of an agent.
+/// The smallest of these token limits of a reply, within the limits of an agent.
 pub(super) fn most_tokens(bounds: &[(&str, Option<i64>)]) -> Result<Option<ReplyTokens>, Error> {
     let (_, highest) = limits::REPLY_TOKENS_RANGE;
     let mut most = None;
@@ -197,7 +197,7 @@ impl<'de> Visitor<'de> for BodyReader {
         let room = Room::new();
         while let Some(name) = map.next_key::<String>()? {
             if name == param {
-                // A field that is given twice counts as it is given last.
+                // If a field is given twice, the last value counts.
                 transcript = map.next_value_seed(reader)?;
             } else if let Some((name, _)) = names.iter().find(|(known, _)| *known == name) {
                 let value = map.next_value_seed(room.value())?;

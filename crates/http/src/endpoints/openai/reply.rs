@@ -29,7 +29,7 @@ pub(super) struct Asked {
 }
 
 /// A stored conversation that a request continues. It is looked up when the request is carried out: a repetition gets
-/// the stored answer however far the conversation has gone on since.
+/// the stored response even if the conversation has continued since.
 pub(super) struct Continuation {
     continued: Continued,
     placed: Arc<OnceLock<Frame>>,
@@ -45,7 +45,7 @@ impl Continuation {
         Arc::clone(&self.placed)
     }
 
-    /// Looks the conversation up, and puts the reply behind its last one if the reply is stored.
+    /// Looks up the conversation, and appends the reply to it if the reply is stored.
     async fn place(
         self,
         app: &Shared,

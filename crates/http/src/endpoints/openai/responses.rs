@@ -30,17 +30,17 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::OpenAi, Method::POST, "/v1/responses", handle)
         .named("createResponse", "Create a response")
         .details(
-            "Answers the last message of the user in `input`, as OpenAI's API does, with the agent that `model` names. \
-             Unlike there, nothing is stored unless `store` is true, or the response continues a stored one with \
-             `previous_response_id` or `conversation`; a later request cannot retrieve a response. The client keeps the \
-             history: earlier messages of the user and the assistant are taken into account, the newest 40 within 64 \
-             KiB. If a stored conversation is continued, its own messages are the history instead. `instructions` and \
-             messages of the roles `system` and `developer` are ignored, since the agent has a prompt of its own. \
-             Parameters that an agent decides itself, such as `temperature`, are ignored, and so are `tools`. \
-             Parameters that ask for what no agent does are refused: `tool_choice` other than `none` and `auto`, a \
-             `text.format` other than text, `top_logprobs`, `background` and `prompt`. With `stream: true`, the reply \
-             is sent as Server-Sent Events, from `response.created` to `response.completed`, or `response.incomplete` if the \
-             bound on tokens ended the reply.",
+            "Answers the last message of the user in `input`, as OpenAI's API does, with the agent that `model` \
+             names. Unlike in OpenAI's API, nothing is stored unless `store` is true, or the response continues a \
+             stored one with `previous_response_id` or `conversation`; a later request cannot retrieve a response. \
+             The client keeps the history: earlier messages of the user and the assistant are taken into account, up \
+             to the newest 40 and 64 KiB. If a stored conversation is continued, its own messages are the history \
+             instead. `instructions` and messages of the roles `system` and `developer` are ignored, since the agent \
+             has a prompt of its own. Parameters that are settings of the agent, such as `temperature`, are ignored, \
+             and so is `tools`. Parameters for unsupported features are refused: `tool_choice` other than `none` and \
+             `auto`, a `text.format` other than text, `top_logprobs`, `background` and `prompt`. With `stream: true`, \
+             the reply is sent as Server-Sent Events, from `response.created` to `response.completed`, or to \
+             `response.incomplete` if the token limit ended the reply.",
         )
         .body::<CreateResponse>()
         .keyed()
@@ -82,13 +82,13 @@ struct CreateResponse {
     input: Unread,
     /// Whether the reply is sent as Server-Sent Events; null for false.
     stream: Option<bool>,
-    /// The maximum number of tokens in the reply. The agent's own maximum holds as well.
+    /// The maximum number of tokens in the reply. The agent's own maximum also applies.
     #[schema(minimum = 1)]
     max_output_tokens: Option<i64>,
-    /// Whether question and reply are stored as a conversation. Null for false, and for true if a stored conversation
-    /// is continued.
+    /// Whether question and reply are stored as a conversation. Null means true if a stored conversation is continued,
+    /// and false otherwise.
     store: Option<bool>,
-    /// Key/value pairs for a new conversation; ignored if none begins.
+    /// Key/value pairs for a new conversation; ignored if a conversation is continued or nothing is stored.
     #[serde(default)]
     #[schema(value_type = Option<std::collections::BTreeMap<String, String>>)]
     metadata: Unread,

@@ -42,8 +42,8 @@ impl Notation {
     }
 }
 
-/// Reads the messages one by one, so that no more than the history is kept in memory. What is wrong with them
-/// is no error of the deserialiser, which would not know the path.
+/// Reads the messages one by one, so that no more than the history is kept in memory. What is wrong with them is not an
+/// error of the deserialiser, which does not know the path.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reader {
     pub(super) notation: Notation,
@@ -59,7 +59,7 @@ struct Said {
     text: String,
 }
 
-/// What the reader keeps of the messages so far.
+/// The messages that the reader has kept so far.
 #[derive(Debug, Default)]
 struct Kept {
     /// The last messages of the user and the assistant.
@@ -77,7 +77,7 @@ impl Kept {
     }
 }
 
-/// A message or another item, as it is written.
+/// A message or another item, as received.
 enum Entry {
     Said(Role, Content),
     /// Something that no reply needs: an instruction, or an item that is not a message.
@@ -147,7 +147,7 @@ impl<'de> Visitor<'de> for Reader {
             let path = |field: &str| format!("{}[{place}]{field}", self.notation.param());
             match entry {
                 Entry::Ignored => {}
-                // Some clients add an empty message for the reply to come, or for a call of a tool.
+                // Some clients add an empty message for the future reply, or for a tool call.
                 Entry::Said(Role::Assistant, Content::Text(text)) if is_blank(&text) => {}
                 Entry::Bad(field, message) => fault = Some(FieldError::new(path(field), message)),
                 Entry::Said(role, Content::Text(text)) => kept.push(Said { place, role, text }),
@@ -297,7 +297,7 @@ impl<'de> Visitor<'de> for EntryReader {
         Ok(match role.text() {
             Some("user") => Entry::Said(Role::User, content),
             Some("assistant") => Entry::Said(Role::Assistant, content),
-            // The agent has a prompt of its own, which a key without `agents:write` must not change.
+            // The agent has its own prompt, which a key without `agents:write` must not change.
             Some("system" | "developer") => Entry::Ignored,
             Some(_) | None => Entry::Bad(".role", format!("must be {ROLES}")),
         })

@@ -26,7 +26,7 @@ struct OpenApi {
 
 async fn handle(app: App, incoming: Incoming) -> Answer {
     if !app.assets.has_document() {
-        // A thread that serves connections would serve none in the meantime.
+        // A thread that serves connections would block them in the meantime.
         let shared = app.clone();
         let made = app.runtime.spawn_blocking(move || {
             shared.assets.make_document();

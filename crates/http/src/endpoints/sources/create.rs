@@ -110,7 +110,9 @@ fn source_of(name: &str, content: ObjectBuilder) -> ObjectBuilder {
     let managed = OneOfBuilder::new()
         .item(ObjectBuilder::new().schema_type(Type::Null))
         .item(Ref::from_schema_name(ManagedBody::name()))
-        .description(Some("Which entry of a file of declared objects it is; null for none."));
+        .description(Some(
+            "The entry of a declaration file that manages this object; null if none does.",
+        ));
     ObjectBuilder::new()
         .title(Some(name))
         .property("type", string().enum_values(Some([name])))

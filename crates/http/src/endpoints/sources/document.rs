@@ -14,7 +14,7 @@ pub(crate) fn endpoint() -> Endpoint {
         .named("getDocument", "Retrieve an extracted document")
         .details(
             "A document of the most recently trained content of a source. A page of a website has the same id after a \
-             refresh, so that citations of earlier replies stay valid; a page that vanished gets 404.",
+             refresh, so citations in earlier replies stay valid; a page that no longer exists gets 404.",
         )
         .gives::<DocumentView<'_>>(200)
 }

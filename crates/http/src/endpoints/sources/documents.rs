@@ -16,8 +16,8 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::list::<Documents>(Tag::Sources, "/v1/sources/{source_id}/documents")
         .named("listDocuments", "List extracted documents")
         .details(
-            "The documents of the most recently trained content, in order. `warnings` says what of a document is \
-             missing in its text.",
+            "The documents of the most recently trained content, in order. `warnings` shows what is missing in the \
+             text of a document.",
         )
 }
 
@@ -55,7 +55,7 @@ pub(super) struct DocumentView<'a> {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Warning)]
 struct WarningView<'a> {
-    /// A stable name for the reason. More may be added.
+    /// A stable name of the reason. More may be added.
     #[schema(examples(
         "damaged",
         "too_large",
@@ -67,12 +67,12 @@ struct WarningView<'a> {
         "attachment"
     ))]
     code: &'static str,
-    /// The reason, in a sentence for people.
+    /// The reason, as a sentence.
     message: String,
     /// The affected pages, from 1, in order; empty if the reason is not about pages. All warnings of a document
     /// together list at most 1,000.
     pages: &'a [u32],
-    /// How many pages are affected.
+    /// The number of affected pages.
     page_count: u32,
 }
 

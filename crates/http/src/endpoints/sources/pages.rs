@@ -16,8 +16,8 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::list::<Pages>(Tag::Sources, "/v1/sources/{source_id}/pages")
         .named("listPages", "List crawled pages")
         .details(
-            "The pages that the latest crawl of the website has visited, in order. They are \
-             available while the crawl is running and also if it failed.",
+            "The pages that the latest crawl of the website visited, in order. They are available while the crawl is \
+             running and also if it failed.",
         )
         .refuses(
             400,

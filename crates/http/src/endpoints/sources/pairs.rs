@@ -73,7 +73,7 @@ impl Body for AddPairs {
         }
     }
 
-    /// The fields of other bodies are no lists of objects.
+    /// Fields of other bodies are not lists of objects.
     fn parse(text: &[u8], current: &Current<'_>) -> Result<Self::Checked, Error> {
         let body: Self = serde_json::from_slice(text).map_err(|cause| match cause.classify() {
             Category::Data => Error::invalid("body", "must be a JSON object"),

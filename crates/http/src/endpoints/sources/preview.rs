@@ -18,9 +18,9 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Sources, Method::POST, "/v1/agents/{agent_id}/sources/preview", handle)
         .named("previewWebsite", "Preview the crawl of a website")
         .details(
-            "Says what the site's `robots.txt` allows and what its sitemaps list, before the website is added. It reads at \
-             most three sitemaps, of 2 MiB each, and no page of the site, and takes up to 20 s. The operation changes nothing and \
-             takes no idempotency key.",
+            "Shows what the site's `robots.txt` allows and what its sitemaps list, before the website is added. The \
+             server requests at most three sitemaps, reads at most 2 MiB of each, and requests no page of the site; \
+             this takes up to 20 s. The operation changes nothing and takes no idempotency key.",
         )
         .body::<Preview>()
         .gives::<PreviewView<'_>>(200)
@@ -43,11 +43,11 @@ impl Body for Preview {
     }
 }
 
-/// What a site says about a crawl.
+/// What a site allows and lists for a crawl.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = SitePreview)]
 struct PreviewView<'a> {
-    /// The start page, as the crawl would name it.
+    /// The start page, in the form in which the crawl would record it.
     url: &'a str,
     /// Whether the start page may be requested.
     allowed: bool,
@@ -56,13 +56,14 @@ struct PreviewView<'a> {
     reason: Option<&'a str>,
     /// The address of the site's `robots.txt`.
     robots_url: &'a str,
-    /// The pause between requests that the site asks for, in seconds. Pauses of more than the server's limit are shortened to it.
+    /// The pause between requests that the site asks for, in seconds. Pauses longer than the server's limit are
+    /// shortened to it.
     #[schema(required, minimum = 0)]
     crawl_delay_seconds: Option<f64>,
     /// The number of the site's pages in its sitemaps.
     #[schema(minimum = 0)]
     listed: u64,
-    /// Whether the sitemaps were read to their ends. A crawl reads more of them.
+    /// Whether the sitemaps were read completely. A crawl reads more of them.
     list_complete: bool,
     /// The first of the listed pages.
     #[schema(max_items = 20)]

@@ -53,10 +53,10 @@ impl Body for Search {
 struct SearchView<'a> {
     #[schema(max_items = 50)]
     data: Vec<HitView<'a>>,
-    /// How sure it is that the hits answer the query.
+    /// How certain it is that the hits answer the query.
     #[schema(minimum = 0, maximum = 1)]
     confidence: f32,
-    /// The least confidence with which a message is answered from the sources, by the agent's `answer_floor`.
+    /// The lowest confidence at which a message is answered from the sources, according to the agent's `answer_floor`.
     #[schema(minimum = 0, maximum = 1)]
     floor: f32,
 }
@@ -78,7 +78,7 @@ struct HitView<'a> {
     url: Option<&'a str>,
     #[schema(required)]
     page: Option<u32>,
-    /// The headings that the passage stands under, outermost first, joined by ` › `.
+    /// The headings above the passage, outermost first, joined by ` › `.
     #[schema(required)]
     heading: Option<&'a str>,
     text: &'a str,

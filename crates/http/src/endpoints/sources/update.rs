@@ -37,7 +37,7 @@ struct UpdateSource {
     #[serde(default)]
     #[schema(value_type = Option<bool>)]
     guarded: Given<bool>,
-    /// Which entry of a file of declared objects it is; null for none.
+    /// The entry of a declaration file that manages this object; null if none does.
     #[serde(default)]
     #[schema(value_type = Option<ManagedBody>)]
     managed: Given<ManagedBody>,

@@ -58,7 +58,7 @@ struct CreateWebhookEndpoint {
     payload: Option<String>,
     #[schema(schema_with = status)]
     status: Option<String>,
-    /// Which entry of a file of declared objects it is; null for none.
+    /// The entry of a declaration file that manages this object; null if none does.
     managed: Option<ManagedBody>,
 }
 

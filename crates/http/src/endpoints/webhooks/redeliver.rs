@@ -15,8 +15,8 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Webhooks, Method::POST, path, handle)
         .named("redeliver", "Send a delivery again")
         .details(
-            "Sends the event again at once, with the same `webhook-id`. If this fails, it is \
-             repeated as often as a new event.",
+            "Sends the event again immediately, with the same `webhook-id`. If this fails, it is retried as often as \
+             a new event.",
         )
         .keyed()
         .gives::<DeliveryView<'_>>(202)

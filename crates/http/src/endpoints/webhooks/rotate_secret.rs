@@ -16,8 +16,7 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Webhooks, Method::POST, path, handle)
         .named("rotateWebhookSecret", "Replace the secret")
         .details(
-            "The response contains the new `secret`. For 24 hours, requests are signed with the \
-             previous secret as well.",
+            "The response contains the new `secret`. For 24 hours, requests are also signed with the previous secret.",
         )
         .keyed()
         .gives::<IssuedEndpointView<'_>>(200)

@@ -28,8 +28,8 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Webhooks, Method::PATCH, path, handle)
         .named("updateWebhookEndpoint", "Update a webhook endpoint")
         .details(
-            "Changes only the fields that are given. Nothing is sent to a disabled endpoint; its pending \
-             deliveries continue when it is enabled.",
+            "Changes only the fields that are given. Nothing is sent to a disabled endpoint; its pending deliveries \
+             continue when it is enabled again.",
         )
         .body::<UpdateWebhookEndpoint>()
         .keyed()
@@ -64,7 +64,7 @@ struct UpdateWebhookEndpoint {
     #[serde(default, deserialize_with = "not_null")]
     #[schema(schema_with = status)]
     status: Option<String>,
-    /// Which entry of a file of declared objects it is; null for none.
+    /// The entry of a declaration file that manages this object; null if none does.
     #[serde(default)]
     #[schema(value_type = Option<ManagedBody>)]
     managed: Given<ManagedBody>,

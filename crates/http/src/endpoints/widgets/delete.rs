@@ -15,7 +15,7 @@ use crate::endpoint::{Endpoint, Tag};
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::deletion::<DeleteWidget>(Tag::Widgets, "/v1/widgets/{widget_id}")
         .named("deleteWidget", "Delete a widget")
-        .details("Its token no longer works. Its conversations stay.")
+        .details("The widget's token stops working. Its conversations are kept.")
 }
 
 struct DeleteWidget;

@@ -21,8 +21,8 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Widgets, Method::POST, path, handle)
         .named("rotateWidgetSecret", "Replace the identity secret")
         .details(
-            "The response contains the new `identity_secret`. For `keep_seconds`, identities signed with the previous one \
-             are accepted as well. No secret that was replaced earlier is accepted for longer than that: 0 ends all of \
+            "The response contains the new `identity_secret`. For `keep_seconds`, identities signed with the previous \
+             secret are also accepted. Secrets that were replaced earlier expire no later than that: 0 ends all of \
              them.",
         )
         .optional_body::<RotateSecret>()

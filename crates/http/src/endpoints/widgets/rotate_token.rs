@@ -20,7 +20,7 @@ pub(crate) fn endpoint() -> Endpoint {
     let path = "/v1/widgets/{widget_id}/rotate_token";
     Endpoint::new(Tag::Widgets, Method::POST, path, handle)
         .named("rotateWidgetToken", "Replace the token")
-        .details("A token that was replaced earlier no longer works, even if it was to be kept for longer.")
+        .details("A token that was replaced earlier stops working, even if it was to be kept for longer.")
         .body::<RotateToken>()
         .keyed()
         .gives::<WidgetView<'_>>(200)

@@ -15,7 +15,7 @@ pub(super) fn accent() -> Object {
     nullable_string()
         .pattern(Some("^#[0-9A-Fa-f]{6}$"))
         .description(Some(
-            "The colour of what can be clicked, with a contrast of at least 3:1 to `#ffffff` and to `#131516`; null for \
+            "The colour of buttons and links, with a contrast of at least 3:1 to `#ffffff` and to `#131516`; null for \
              `#2f5bd7`.",
         ))
         .examples(["#2f5bd7"])
@@ -23,12 +23,16 @@ pub(super) fn accent() -> Object {
 }
 
 pub(super) fn scheme() -> Object {
-    let about = "Whether it is light or dark; null for `auto`, which is as the visitor prefers.";
+    let about =
+        "Whether it is light or dark; null for `auto`, which follows the visitor's preference.";
     name_of_or_null(Scheme::ALL.map(Scheme::name), about)
 }
 
 pub(super) fn position() -> Object {
-    name_of_or_null(Side::ALL.map(Side::name), "The side of the page; null for `right`.")
+    name_of_or_null(
+        Side::ALL.map(Side::name),
+        "The side of the page that the widget is on; null for `right`.",
+    )
 }
 
 pub(super) fn identity() -> Object {
@@ -59,8 +63,8 @@ pub(super) fn origins() -> Array {
         .max_length(Some(limits::WIDGET_ORIGIN_BYTES))
         .pattern(Some("^(\\*|[Hh][Tt][Tt][Pp][Ss]?://(\\*\\.)?[^\\s/\\\\?#@*]+)$"))
         .build();
-    let about = "The sites that may embed it: `https://site.example`, `https://*.site.example` for every subdomain, or `*` \
-        for any; null for none but its own page.";
+    let about = "The sites that may embed it: `https://site.example`, `https://*.site.example` for every subdomain, \
+        or `*` for any; null for none except its own page.";
     list(origin, limits::WIDGET_ORIGINS, about)
 }
 
@@ -73,7 +77,7 @@ pub(super) fn starters() -> Array {
     list(
         starter,
         limits::WIDGET_STARTERS,
-        "Questions that a visitor can ask by a click; null for none.",
+        "Suggested questions that a visitor can ask with a click; null for none.",
     )
 }
 
@@ -87,7 +91,8 @@ pub(super) fn texts() -> Object {
     };
     let schema = ObjectBuilder::new()
         .schema_type(SchemaType::from_iter([Type::Object, Type::Null]))
-        .description(Some("Texts that replace the widget's own, all of them; null for none."))
+        .description(Some("Texts that replace the widget's own, by key. They replace all texts that were set before; \
+            null for none."))
         .additional_properties(Some(AdditionalProperties::FreeForm(false)));
     TEXT_KEYS.into_iter().fold(schema, |schema, key| schema.property(key, text())).build()
 }

@@ -18,7 +18,8 @@ use crate::response::Answer;
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Widgets, Method::PATCH, "/v1/widgets/{widget_id}", handle)
         .named("updateWidget", "Update a widget")
-        .details("Changes only the fields that are given, and only those of `appearance` and `limits` that are given there.")
+        .details("Changes only the fields that are given. The same applies to the fields within `appearance` and \
+            `limits`.")
         .body::<UpdateWidget>()
         .keyed()
         .gives::<WidgetView<'_>>(200)

@@ -49,7 +49,7 @@ struct Source {
     document_id: String,
 }
 
-/// Answers a question. The reply is completed and stored even if the caller goes away.
+/// Answers a question. The reply is completed and stored even if the caller disconnects.
 pub(super) async fn call(tools: &Tools, arguments: Arguments) -> Result<Reply, Error> {
     let text = MessageText::parse_field("question", arguments.question)?;
     let named =

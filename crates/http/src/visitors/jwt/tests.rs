@@ -1,4 +1,4 @@
-//! Tokens of another library, and tokens that attack.
+//! Tokens made by another library, and malicious tokens.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -13,7 +13,7 @@ use cicerone_domain::limits::IDENTITY_BYTES;
 const SECRET: &[u8] = b"wids_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
 const NOW: i64 = 1_790_000_000;
 
-/// Tokens that PyJWT 2 has written, with [`SECRET`] unless their names say something else.
+/// Tokens made by PyJWT 2 with [`SECRET`], unless their names say otherwise.
 const COMPLETE: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJ1c2VyLTciLCJleHAiOjE3OTAwMDM2MDAsImlhdCI6MTc5MDAwMDAwMCwibmJmIjoxNzkwMDAwMDAwLCJuYW1lIjoiWm9cdTAwZWIiLCJlbWFpbCI6InpvZUBtdXNldW0uZXhhbXBsZSIsInJvbGUiOiJ4In0.jwsL6KgRfDYwjENNJ4FQuWZM2bymW-S89dFnHn64Tuw";
 const SHORT: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJ1c2VyLTciLCJleHAiOjE3OTAwMDAwNjB9.1HkJsEjaUPWPvMfUWkegOqwjJUdiRGYQZkd80qxMAJE";
 const WITHOUT_TYPE: &str = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ1c2VyLTciLCJleHAiOjE3OTAwMDM2MDB9.lNL5lnK3RPn917ktuGzaivpTuTOO0TfOgu0115ozegY";

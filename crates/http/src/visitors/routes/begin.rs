@@ -18,11 +18,11 @@ pub(crate) fn endpoint() -> Endpoint {
     of_widget(Method::POST, "/w/{token}/visitors", handle)
         .named("beginVisitor", "Get the credential of a new visitor")
         .details(
-            "The credential is a secret of the visitor's browser, and needed for everything below. It stays valid, and nothing \
-             is stored for it. A body is ignored.",
+            "The credential is a secret of the visitor's browser, required by all other operations of the widget. It \
+             does not expire, and the server stores nothing for it. A body is ignored.",
         )
         .gives::<VisitorView>(200)
-        .refuses(401, "The widget needs an identity that its site has signed.")
+        .refuses(401, "The widget requires an identity that its site has signed.")
 }
 
 /// A new visitor.
@@ -39,7 +39,7 @@ struct VisitorView {
 async fn handle(app: App, incoming: Incoming) -> Answer {
     let visit = Visit::of(&app, &incoming.request).await?;
     if visit.widget().identity == IdentityRule::Required {
-        let reason = "this widget needs an identity that its site has signed";
+        let reason = "this widget requires an identity that its site has signed";
         return Err(RequestError::Visitor(reason.into()));
     }
     let credentials = &Visitors::of(&app)?.credentials;

@@ -17,11 +17,11 @@ use crate::visitors::visit::Visit;
 
 pub(crate) fn endpoint() -> Endpoint {
     of_widget(Method::GET, "/w/{token}", handle)
-        .named("widgetConfiguration", "Show what a page needs of a widget")
+        .named("widgetConfiguration", "Get the public configuration of a widget")
         .gives::<ConfigurationView<'_>>(200)
 }
 
-/// What a page needs to show a widget.
+/// The configuration that a page needs to show a widget.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = WidgetConfiguration)]
 pub(crate) struct ConfigurationView<'a> {
@@ -41,7 +41,7 @@ pub(crate) struct ConfigurationView<'a> {
     identity: &'static str,
     /// Whether visitors may ask for a person.
     handoff: bool,
-    /// Whether visitors may leave their address.
+    /// Whether visitors may leave contact details.
     lead: bool,
 }
 

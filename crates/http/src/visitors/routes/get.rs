@@ -20,7 +20,7 @@ const MAKING: usize = 4 * VISITOR_MESSAGES_BYTES;
 pub(crate) fn endpoint() -> Endpoint {
     of_visitor(Method::GET, PATH, handle)
         .named("showVisitorConversation", "Show a conversation to its visitor")
-        .details("With its newest messages: at most 100, and at most 256 KiB.")
+        .details("Includes the newest messages: at most 100, and at most 256 KiB.")
         .gives::<ConversationView<'_>>(200)
 }
 

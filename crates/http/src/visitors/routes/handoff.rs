@@ -18,7 +18,7 @@ use crate::visitors::visit::Visit;
 pub(crate) fn endpoint() -> Endpoint {
     of_visitor(Method::PUT, "/w/{token}/conversations/{conversation_id}/handoff", handle)
         .named("requestHandoff", "Ask for a person")
-        .details("If the visitor has asked before, nothing happens.")
+        .details("Has no effect if the visitor has already asked.")
         .body::<RequestHandoff>()
         .gives_nothing()
         .refuses(409, "The widget has no `handoff`.")
@@ -28,7 +28,7 @@ pub(crate) fn endpoint() -> Endpoint {
 #[derive(Deserialize, ToSchema)]
 #[schema(examples(json!({"message": "Please call me back."})))]
 struct RequestHandoff {
-    /// What the visitor wants to say; null or blank for nothing.
+    /// A message from the visitor; null or blank for none.
     #[schema(max_length = 1000, pattern = "^[^\\u0000]*$")]
     message: Option<String>,
 }

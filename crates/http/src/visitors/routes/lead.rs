@@ -17,8 +17,8 @@ use crate::visitors::visit::Visit;
 
 pub(crate) fn endpoint() -> Endpoint {
     of_visitor(Method::PUT, "/w/{token}/conversations/{conversation_id}/lead", handle)
-        .named("leaveLead", "Leave an address")
-        .details("Replaces what was left before.")
+        .named("leaveLead", "Leave contact details")
+        .details("Replaces contact details that were left earlier.")
         .body::<LeaveLead>()
         .gives_nothing()
         .refuses(409, "The widget has no `lead`.")
@@ -42,7 +42,7 @@ impl Body for LeaveLead {
     type Checked = Lead;
 
     fn check(self, _: &Current<'_>) -> Result<Lead, Error> {
-        // Fields that were left empty were not filled in.
+        // An empty field counts as not filled in.
         let [name, phone, message] = [self.name, self.phone, self.message]
             .map(|text| text.filter(|text| !text.trim().is_empty()));
         Ok(Lead::parse(self.email, name, phone, message)?)

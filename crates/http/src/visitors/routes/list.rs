@@ -16,11 +16,11 @@ use crate::visitors::visit::Visit;
 pub(crate) fn endpoint() -> Endpoint {
     of_visitor(Method::GET, "/w/{token}/conversations", handle)
         .named("listVisitorConversations", "List the conversations of a visitor")
-        .details("The newest 20, the last changed first.")
+        .details("The 20 most recently updated conversations, latest first.")
         .gives::<ListView<'_>>(200)
 }
 
-/// The newest conversations of a visitor.
+/// The most recent conversations of a visitor.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = VisitorConversationList)]
 struct ListView<'a> {

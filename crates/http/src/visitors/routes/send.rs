@@ -13,7 +13,7 @@ use cicerone_domain::{Error, Id, MessageText, Scope, Timestamp, kind};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::{SourceView, of_visitor, parse_conversation, sources, told};
+use super::{SourceView, for_visitor, of_visitor, parse_conversation, sources};
 use crate::body::{Body, Current};
 use crate::change::Executed;
 use crate::context::{App, Incoming};
@@ -32,8 +32,8 @@ pub(crate) fn endpoint() -> Endpoint {
     of_visitor(Method::POST, "/w/{token}/messages", handle)
         .named("sendVisitorMessage", "Send a message as a visitor")
         .details(
-            "Without `conversation_id`, a new conversation begins. With `stream: true`, the reply is sent as Server-Sent \
-             Events, as by `POST /v1/conversations`. `Idempotency-Key` is ignored.",
+            "Without `conversation_id`, a new conversation begins. With `stream: true`, the reply is sent as \
+             Server-Sent Events, as for `POST /v1/conversations`. `Idempotency-Key` is ignored.",
         )
         .body::<SendAsVisitor>()
         .gives_or_streams::<ReplyView, VisitorEvent>()
@@ -118,7 +118,7 @@ async fn handle(app: App, mut incoming: Incoming) -> Answer {
     stream_reply(&incoming.request, id, VisitorTokens, tokens, task, heartbeat, ending).await
 }
 
-/// A reply that is about to be made.
+/// A reply that is about to be generated.
 struct Reply {
     scope: Scope,
     message: NewMessage,
@@ -138,15 +138,15 @@ struct Made {
 impl Reply {
     async fn make(self, app: App, tokens: Option<TokenSink>) -> Result<Made, RequestError> {
         let widget = &self.found.open.widget;
-        let told = |error| told(error, &self.token);
+        let for_visitor = |error| for_visitor(error, &self.token);
         let stages = self.times.stages();
         let accepted = app.conversations.accept(&self.scope, self.message, stages).await;
-        let accepted = accepted.map_err(told)?;
-        // Only a message that was accepted is counted, so that refused ones do not use up the day.
-        if !app.widgets.count_message(widget).await.map_err(told)? {
+        let accepted = accepted.map_err(for_visitor)?;
+        // Only accepted messages are counted, so that refused ones do not use up the daily limit.
+        if !app.widgets.count_message(widget).await.map_err(for_visitor)? {
             return Err(Bound::of_day(app.clock.now()).into());
         }
-        let turn = turn::answer(&app, accepted, tokens, None).await.map_err(told)?;
+        let turn = turn::answer(&app, accepted, tokens, None).await.map_err(for_visitor)?;
         self.times.record();
         drop(self.in_progress);
         Ok(Made { turn, shows_sources: widget.look.show_sources })

@@ -1,5 +1,4 @@
-//! The pattern of a rule: a beginning of paths, in which `*` stands for anything and a final `$` for
-//! the end.
+//! The pattern of a rule: a beginning of paths, in which `*` matches anything and a final `$` matches the end.
 
 use crate::crawl::site::normal_encoding;
 
@@ -13,7 +12,7 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// Reads a pattern; every text is one.
+    /// Parses a pattern; every text is valid.
     pub(super) fn parse(text: &str) -> Self {
         let text = normal_encoding(&encode(text));
         let (body, is_anchored) = match text.strip_suffix('$') {
@@ -31,8 +30,8 @@ impl Pattern {
 
     /// Whether a path with its query matches.
     ///
-    /// Each piece is matched where it first occurs, which leaves the most for those that follow; so the
-    /// time is bounded by the product of the lengths, whatever the pattern.
+    /// Each piece is matched at its first occurrence, which leaves the most text for the following pieces. So the time
+    /// is bounded by the product of the lengths, whatever the pattern.
     pub(super) fn matches(&self, path: &str) -> bool {
         let Some((first, others)) = self.pieces.split_first() else { return false };
         let Some(mut rest) = path.strip_prefix(first.as_str()) else { return false };
@@ -47,7 +46,7 @@ impl Pattern {
     }
 }
 
-/// What is not ASCII, percent-encoded, as it is in every address.
+/// Percent-encodes non-ASCII characters, as in every address.
 fn encode(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for char in text.chars() {

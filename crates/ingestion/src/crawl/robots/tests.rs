@@ -269,7 +269,10 @@ fn encodings_are_compared_in_one_form() {
         let url = format!("http://foo.bar{path}");
         assert!(allows(&file(rule), "FooBot", &url), "{rule} at {path}");
     }
-    assert!(!allows(&file("/a%2Fb"), "FooBot", "http://foo.bar/a/b"), "an encoded slash is none");
+    assert!(
+        !allows(&file("/a%2Fb"), "FooBot", "http://foo.bar/a/b"),
+        "an encoded slash is not a slash"
+    );
 }
 
 #[test]

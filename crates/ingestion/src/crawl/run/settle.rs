@@ -41,8 +41,8 @@ impl Run<'_> {
         }
     }
 
-    /// The page that a page was left out for, if it is decided at the end whether that one has text: it may be visited
-    /// later, and may have changed.
+    /// The page in favour of which a page was omitted, if it is decided at the end whether that one has text: it may be
+    /// visited later, and may have changed.
     fn original_of(&self, page: &VisitedPage) -> Option<Original> {
         if page.status != CrawledPageStatus::Skipped {
             return None;
@@ -56,8 +56,8 @@ impl Run<'_> {
         }
     }
 
-    /// Settles the copies whose original has text. Returns those that must be read after all because theirs has none; if
-    /// originals wait for each other, the first of them.
+    /// Settles the copies whose original has text. Returns those that must be read after all because their original has
+    /// none; if originals wait for each other, the first of them.
     pub(super) fn parted_copies(&mut self) -> Vec<FoundPage> {
         let mut parted = Vec::new();
         let mut waiting = Vec::new();
@@ -101,14 +101,13 @@ impl Run<'_> {
         is_new
     }
 
-    /// Whether a page may be left out for the one that it calls its canonical address: only if that has
-    /// text or may still turn out to, so that pages that point at each other or at one that is gone
-    /// are not lost.
+    /// Whether a page may be omitted in favour of its canonical address: only if that page has text or may still turn
+    /// out to have some, so that pages that point at each other or at a missing page are not lost.
     fn may_be_copy_of(&mut self, own: &str, name: &Url, depth: u32) -> bool {
         match self.journal.has_text(name.as_str()) {
             Some(has_text) => has_text,
             None if refusal(name).is_some() || !self.visitor.robots.allows(name) => false,
-            // It was left out once for a page that turned out to have no text.
+            // It was omitted once for a page that turned out to have no text.
             None if self.parted.contains(own) => false,
             None => {
                 self.find(name, depth);

@@ -17,10 +17,10 @@ use crate::crawl::{Stop, not_allowed};
 const HOPS: usize = 10;
 
 impl Run<'_> {
-    /// Visits the start page, wherever it redirects to within its host, and reads the sitemaps. All
-    /// pages are then spelled with the scheme and host that answered.
+    /// Visits the start page, following redirects within its host, and reads the sitemaps. All pages are then named
+    /// with the scheme and host that responded.
     ///
-    /// Fails if the start page cannot be read, or if it redirects to another host: its owner must say which site is
+    /// Fails if the start page cannot be read, or if it redirects to another host: its owner must decide which site is
     /// meant.
     pub(super) async fn open(&mut self) -> Result<(), Stop> {
         let mut address = self.start.clone();
@@ -63,7 +63,7 @@ impl Run<'_> {
         Err(Stop::Failed(not_allowed(&start.url)))
     }
 
-    /// From now on, pages are named after the scheme and host of this address.
+    /// From now on, pages are named with the scheme and host of this address.
     async fn move_to(&mut self, address: &Url) -> Result<(), Stop> {
         let visitor = &self.visitor;
         if let Some(site) = Site::of(address).filter(|site| *site != visitor.site) {

@@ -6,7 +6,7 @@ use crate::extract::{detect_upload_type, is_html};
 
 /// How far into a body control characters are counted.
 const BINARY_BYTES: usize = 64 * 1_024;
-/// A body with more than one control character in so many bytes is binary.
+/// A body with more than one control character per this number of bytes is binary.
 const BYTES_A_CONTROL: usize = 50;
 
 /// What a crawl reads.
@@ -26,7 +26,7 @@ pub(super) enum Kind {
     Pdf,
 }
 
-/// Whether the body of an answer may be something that is read, by its `Content-Type`.
+/// Whether the body of a response may be of a kind that is read, by its `Content-Type`.
 pub(super) fn may_be_readable(content_type: Option<&str>) -> bool {
     match content_type.map(essence).as_deref() {
         None | Some("") => true,
@@ -34,7 +34,7 @@ pub(super) fn may_be_readable(content_type: Option<&str>) -> bool {
     }
 }
 
-/// The kind of an answer's content, by its bytes first and its header second. `None` if it is of no kind that is read.
+/// The kind of a response's content, by its bytes first and its header second. `None` if it is of no kind that is read.
 /// Blocks while it looks through the bytes.
 pub(super) fn kind(content_type: Option<&str>, bytes: &[u8]) -> Option<Kind> {
     let start = bytes.get(..1_024).unwrap_or(bytes);
@@ -87,7 +87,7 @@ fn declared(essence: &str) -> Option<Declared> {
     }
 }
 
-/// The kind of bytes whose header says nothing, or says PDF although they do not begin like one.
+/// The kind of bytes without a useful header, or with the header of a PDF although they do not begin like one.
 fn sniffed(start: &[u8], bytes: &[u8], content_type: Option<&str>) -> Option<Kind> {
     if start.windows(5).any(|window| window == b"%PDF-") {
         return Some(Kind::Pdf);

@@ -1,4 +1,4 @@
-//! The texts of what is drawn: diagrams ("SmartArt") and charts, which have parts of their own.
+//! The texts of diagrams ("SmartArt") and charts, which are in separate parts.
 
 use std::collections::HashMap;
 
@@ -40,7 +40,7 @@ impl Drawings {
         Ok(drawings)
     }
 
-    /// The blocks of what an element shows (`relIds` of a diagram, `chart` of a chart).
+    /// The blocks of the drawing of an element (`relIds` of a diagram, `chart` of a chart).
     pub(in crate::extract) fn shown(&self, element: &Element<'_>) -> Vec<Block> {
         let id = element.attribute("dm").or_else(|| element.attribute("id")).unwrap_or_default();
         self.drawn.get(id.as_ref()).cloned().unwrap_or_default()
@@ -52,7 +52,7 @@ impl Drawings {
     }
 }
 
-/// The texts of a diagram, one an item.
+/// The texts of a diagram, one for each item.
 fn diagram(tree: &Element<'_>) -> Vec<Block> {
     let mut points = Vec::new();
     tree.find_all("pt", &mut points);
@@ -119,7 +119,7 @@ fn values(element: &Element<'_>) -> Vec<String> {
     values
 }
 
-/// The text of all `t` below an element, paragraphs apart by a blank.
+/// The text of all `t` below an element, with paragraphs separated by a blank.
 fn shown_text(element: &Element<'_>) -> String {
     let mut paragraphs = Vec::new();
     element.find_all("p", &mut paragraphs);

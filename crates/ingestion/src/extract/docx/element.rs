@@ -7,11 +7,11 @@ use quick_xml::{Reader, XmlVersion, escape};
 
 use crate::extract::Unreadable;
 
-/// How deep elements may lie in each other: real documents stay below 100, tables in tables included.
+/// The maximum nesting depth of elements: real documents stay below 100, including nested tables.
 const DEPTH: usize = 256;
 /// Elements of one part: a novel has some 100,000.
 const ELEMENTS: usize = 2_000_000;
-/// Formatting and history that no text is read from.
+/// Formatting and history, from which no text is read.
 const WITHOUT_TEXT: [&str; 12] = [
     "tblPr",
     "tblGrid",
@@ -27,8 +27,8 @@ const WITHOUT_TEXT: [&str; 12] = [
     "sdtEndPr",
 ];
 
-/// An element. Names are compared without their prefix: the strict and the transitional namespaces,
-/// and whatever prefix a writer chose, read alike.
+/// An element. Names are compared without their prefix: the strict and the transitional namespaces, and all prefixes,
+/// are treated in the same way.
 #[derive(Debug)]
 pub(in crate::extract) struct Element<'a> {
     start: BytesStart<'a>,
@@ -50,8 +50,7 @@ impl Default for Element<'_> {
 impl<'a> Element<'a> {
     /// The tree of a part; an element without a name that holds its root.
     ///
-    /// Fails with [`Unreadable`] if it is not well-formed, declares a document type, or is deeper
-    /// or larger than a document is.
+    /// Fails with [`Unreadable`] if it is not well-formed, declares a document type, or exceeds the limits.
     pub(in crate::extract) fn parse(text: &'a str) -> Result<Self, Unreadable> {
         let mut reader = Reader::from_str(text);
         let mut tree = Tree { open: Vec::new(), current: Self::default(), elements: 0 };
@@ -71,7 +70,7 @@ impl<'a> Element<'a> {
                 Event::GeneralRef(reference) => tree.text(resolved(&reference)),
                 Event::DocType(_) => {
                     return Err(Unreadable::new(
-                        "the document declares XML entities, which no DOCX may do; save it again as DOCX",
+                        "the document declares XML entities, which DOCX does not allow; save it again as DOCX",
                     ));
                 }
                 Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
@@ -104,7 +103,7 @@ impl<'a> Element<'a> {
         found.normalized_value(XmlVersion::Implicit1_0).ok()
     }
 
-    /// What is in it, in order: elements, and text between them.
+    /// Its content, in order: elements, and text between them.
     #[cfg(feature = "office")]
     pub(in crate::extract) fn content(&self) -> impl Iterator<Item = Result<&Self, &str>> {
         self.nodes.iter().map(|node| match node {
@@ -113,7 +112,7 @@ impl<'a> Element<'a> {
         })
     }
 
-    /// The elements in it.
+    /// Its child elements.
     pub(in crate::extract) fn elements(&self) -> impl Iterator<Item = &Self> {
         self.nodes.iter().filter_map(|node| match node {
             Node::Element(element) => Some(element),
@@ -147,7 +146,7 @@ impl<'a> Element<'a> {
         self.value(child)?.trim().parse().ok()
     }
 
-    /// Whether the property of that name is there and not switched off.
+    /// Whether the property with that name is present and not switched off.
     pub(in crate::extract) fn is_on(&self, child: &str) -> bool {
         let Some(property) = self.child(child) else { return false };
         !matches!(property.attribute("val").as_deref(), Some("0" | "false" | "off"))

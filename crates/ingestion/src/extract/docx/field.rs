@@ -1,6 +1,6 @@
 //! Fields: their results are text, their codes are not.
 
-/// Fields that show page numbers, or text of elsewhere again.
+/// Fields that show page numbers, or repeat text from elsewhere.
 const REPETITIONS: [&str; 4] = ["PAGE", "NUMPAGES", "SECTIONPAGES", "STYLEREF"];
 
 /// A field that is open.
@@ -8,15 +8,15 @@ const REPETITIONS: [&str; 4] = ["PAGE", "NUMPAGES", "SECTIONPAGES", "STYLEREF"];
 struct Field {
     /// Its code has ended.
     is_result: bool,
-    /// It shows a page number or a heading again, which says nothing outside the page.
+    /// Whether it shows a page number or repeats a heading, which has no meaning outside the page.
     is_repetition: bool,
 }
 
-/// The fields that are open at a place, the outermost first.
+/// The fields that are open at a place, outermost first.
 #[derive(Debug, Default)]
 pub(super) struct Fields {
     open: Vec<Field>,
-    /// Whether such a result was left out since this was last asked.
+    /// Whether such a result was omitted since the last call.
     left_out_a_repetition: bool,
 }
 
@@ -44,20 +44,20 @@ impl Fields {
         }
     }
 
-    /// A field begins whose code is in an attribute.
+    /// Starts a field whose code is in an attribute.
     pub(super) fn simple(&mut self, code: &str) {
         self.open.push(Field::default());
         self.code(code);
         self.mark("separate");
     }
 
-    /// Whether text at this place is seen.
+    /// Whether text at this place is visible.
     pub(super) fn show(&self) -> bool {
         self.open.iter().all(|field| field.is_result && !field.is_repetition)
     }
 
-    /// A paragraph ends: a code that never ended does not swallow the rest of the document. Returns
-    /// whether a repetition was left out of the paragraph.
+    /// Ends a paragraph, so that an unterminated code does not swallow the rest of the document. Returns whether a
+    /// repetition was omitted from the paragraph.
     pub(super) fn end_paragraph(&mut self) -> bool {
         while self.open.last().is_some_and(|field| !field.is_result) {
             self.open.pop();

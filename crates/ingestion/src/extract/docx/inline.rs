@@ -20,7 +20,7 @@ pub(super) struct Line<'s> {
     pub(super) boxes: Vec<Block>,
     /// The notes that it refers to.
     pub(super) notes: Vec<&'s Element<'s>>,
-    /// It is in a run that is not shown.
+    /// Whether it is in a hidden run.
     is_hidden: bool,
 }
 
@@ -89,12 +89,13 @@ impl<'s> Story<'s> {
         }
     }
 
-    /// A link, with its address if the text does not tell it.
+    /// A link, with its address if the text does not show it.
     fn link(&mut self, part: &Element<'_>, line: &mut Line<'s>) {
         let start = line.text.len();
         self.inline(part, line);
         let text = line.text.get(start..).unwrap_or_default();
-        let address = self.drawings.address(part).and_then(|address| links::told(address, text));
+        let address =
+            self.drawings.address(part).and_then(|address| links::target_to_show(address, text));
         if let Some(address) = address.filter(|_| !text.trim().is_empty()) {
             self.put(line, &format!(" ({address})"));
         }
@@ -114,7 +115,7 @@ impl<'s> Story<'s> {
         }
     }
 
-    /// A part of a formula after a mark, if it is not empty.
+    /// A part of a formula after an operator, if it is not empty.
     fn marked(&mut self, mark: &str, part: &Element<'_>, line: &mut Line<'s>) {
         let before = line.text.len();
         self.put(line, mark);
@@ -126,16 +127,15 @@ impl<'s> Story<'s> {
     }
 }
 
-/// The version of a content that is newest, of which older programs know another: only one of them
-/// is shown (ECMA-376, part 3, 10.2).
+/// The newest of alternative versions of a content, only one of which is shown (ECMA-376, part 3, 10.2).
 pub(super) fn alternative<'e, 'a>(element: &'e Element<'a>) -> Option<&'e Element<'a>> {
     element.child("Choice").or_else(|| element.child("Fallback"))
 }
 
 /// Whether a content control shows only what to enter there.
 ///
-/// Programs that fill in forms often leave the sign of that behind. If the control names its placeholder, its text would
-/// be in a style of its own; text without any style was filled in.
+/// Programs that fill in forms often leave that marker behind. If the control names its placeholder, the placeholder's
+/// text has a style; text without a style was filled in.
 pub(super) fn is_placeholder(control: &Element<'_>) -> bool {
     let Some(properties) = control.child("sdtPr").filter(|sign| sign.is_on("showingPlcHdr")) else {
         return false;
@@ -149,7 +149,7 @@ pub(super) fn is_placeholder(control: &Element<'_>) -> bool {
     !names_placeholder || runs.is_empty() || runs.iter().any(is_styled)
 }
 
-/// A character as it is written. `None` for those that only guide typesetting.
+/// The normalised character; `None` for those that only affect typesetting.
 fn plain(char: char) -> Option<char> {
     match char {
         '\u{a0}' => Some(' '),

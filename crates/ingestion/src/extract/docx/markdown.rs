@@ -1,4 +1,4 @@
-//! The blocks of a document written down as Markdown.
+//! Writes the blocks of a document as Markdown.
 
 use crate::extract::rows;
 
@@ -6,7 +6,7 @@ use crate::extract::rows;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::extract) struct Block {
     pub(in crate::extract) kind: Kind,
-    /// Its text, without the mark of its kind.
+    /// Its text, without the marker of its kind.
     pub(in crate::extract) text: String,
 }
 
@@ -22,8 +22,8 @@ pub(in crate::extract) enum Kind {
     Row,
 }
 
-/// The text of the blocks: items and rows that follow each other line under line, everything else
-/// apart by an empty line.
+/// The text of the blocks: items and rows that follow each other line under line, everything else separated by an empty
+/// line.
 pub(in crate::extract) fn render(blocks: &[Block]) -> String {
     let mut text = String::new();
     let mut last: Option<&Kind> = None;
@@ -59,7 +59,7 @@ pub(in crate::extract) fn render(blocks: &[Block]) -> String {
     text
 }
 
-/// A block's text without a mark that would need a line of its own, for a cell or a heading.
+/// A block's text, for a cell or a heading, without markers that require a separate line.
 pub(in crate::extract) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

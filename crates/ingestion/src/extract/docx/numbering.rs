@@ -10,14 +10,14 @@ const LEVELS: usize = 9;
 /// How much of a label's pattern is read.
 const PATTERN_CHARS: usize = 64;
 
-/// The lists of a document, and how far each has counted.
+/// The lists of a document and their counters.
 #[derive(Debug, Default)]
 pub(super) struct Numbering {
     definitions: HashMap<String, Definition>,
     lists: HashMap<String, List>,
-    /// By definition: lists that share one count on together.
+    /// By definition: lists that share a definition share its counter.
     counts: HashMap<String, [Option<i64>; LEVELS]>,
-    /// Lists of which an item was seen.
+    /// Lists of which an item has occurred.
     begun: HashSet<String>,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Numbering {
 #[derive(Debug, Default)]
 struct Definition {
     levels: HashMap<usize, Level>,
-    /// The style that defines it in its stead.
+    /// The style that defines it instead.
     style: Option<String>,
 }
 
@@ -33,7 +33,7 @@ struct Definition {
 #[derive(Debug)]
 struct List {
     definition: String,
-    /// The number with which it begins again.
+    /// The number with which it restarts.
     starts: HashMap<usize, i64>,
     levels: HashMap<usize, Level>,
 }
@@ -46,7 +46,7 @@ struct Level {
     /// The style of paragraphs that are items of this level.
     style: Option<String>,
     is_decimal_throughout: bool,
-    /// Counts on after items of outer levels.
+    /// Whether it continues counting after items of outer levels.
     never_restarts: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The ZIP archive that a DOCX is, read with a wall around it.
+//! The ZIP archive of a DOCX, read with limits.
 
 use std::collections::HashMap;
 #[cfg(feature = "office")]
@@ -14,14 +14,14 @@ use crate::extract::Unreadable;
 
 /// The largest part, decompressed.
 const PART_BYTES: u64 = 32 * 1024 * 1024;
-/// The most that all parts that are read have together, decompressed.
+/// The maximum total size of all parts that are read, decompressed.
 const TOTAL_BYTES: u64 = 64 * 1024 * 1024;
-/// The most that all parts of an archive declare together.
+/// The maximum total declared size of all parts of an archive.
 #[cfg(feature = "office")]
 const DECLARED_BYTES: u64 = 256 * 1024 * 1024;
-/// Parts below this size may be as repetitive as they like.
+/// Parts below this size may have any compression ratio.
 const RATIO_FREE_BYTES: u64 = 4 * 1024 * 1024;
-/// How many times its compressed size a part may hold: real ones stay below 100, bombs reach 1,000.
+/// The maximum compression ratio of a part: real ones stay below 100, bombs reach 1,000.
 const RATIO: u64 = 400;
 /// How an OLE compound file begins: an old `.doc`, or a DOCX with a password.
 const OLE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
@@ -37,7 +37,7 @@ pub(in crate::extract) struct Package<'a> {
     left: u64,
 }
 
-/// A reference of a part.
+/// A relationship of a part.
 #[derive(Debug)]
 pub(in crate::extract) struct Relationship {
     /// What refers to it.
@@ -120,8 +120,8 @@ impl<'a> Package<'a> {
             .collect())
     }
 
-    /// Checks what the archive declares about all its parts, for readers that do not read through this: they must be
-    /// neither larger than documents are nor a thousand times smaller than what they hold.
+    /// Checks the declared sizes of all parts of the archive, for readers that bypass this module: neither the sizes
+    /// nor the compression ratios may exceed the limits.
     #[cfg(feature = "office")]
     pub(in crate::extract) fn check(&mut self) -> Result<(), Unreadable> {
         let mut total = 0_u64;
@@ -137,7 +137,7 @@ impl<'a> Package<'a> {
         Ok(())
     }
 
-    /// The bytes of a part, to be looked at without being held. `None` if there is no such part.
+    /// The bytes of a part, as a stream. `None` if there is no such part.
     #[cfg(feature = "office")]
     pub(in crate::extract) fn stream(
         &mut self,
@@ -150,8 +150,8 @@ impl<'a> Package<'a> {
 
     /// The text of a part. `None` if there is no such part.
     ///
-    /// Never trusts the size that the archive declares: it counts while inflating, and a part that
-    /// is not as long as it says is refused.
+    /// The declared size is not trusted: bytes are counted while inflating, and a part with a different size is
+    /// refused.
     pub(in crate::extract) fn part(&mut self, name: &str) -> Result<Option<String>, Unreadable> {
         let Some(index) = self.names.get(&canonical(name)) else { return Ok(None) };
         let part = self.archive.by_index(*index).map_err(|error| damaged(&error))?;
@@ -166,7 +166,7 @@ impl<'a> Package<'a> {
         let length = bytes.len() as u64;
         if length != declared {
             return Err(Unreadable::new(format!(
-                "the file lies about the size of its part `{name}`"
+                "the file declares a wrong size for its part `{name}`"
             )));
         }
         if length > RATIO_FREE_BYTES && length / compressed.max(1) > RATIO {
@@ -177,13 +177,13 @@ impl<'a> Package<'a> {
     }
 }
 
-/// The package holds no document.
+/// The package contains no document.
 pub(in crate::extract) fn no_document() -> Unreadable {
     Unreadable::new("the file holds no Word document")
 }
 
-/// The XML's text: by its byte order mark, else UTF-16 if its first `<` has two bytes, else as
-/// its declaration says, else UTF-8.
+/// The XML's text: by its byte order mark, else UTF-16 if its first `<` has two bytes, else by its declaration, else
+/// UTF-8.
 fn decoded(bytes: &[u8]) -> String {
     let encoding = match bytes {
         [b'<', 0, ..] => encoding_rs::UTF_16LE,
@@ -221,7 +221,7 @@ fn canonical(name: &str) -> String {
     name.replace('\\', "/").trim_start_matches('/').to_lowercase()
 }
 
-/// Whether a file is a document with a password.
+/// Whether a file is a password-protected document.
 pub(in crate::extract) fn is_protected(bytes: &[u8]) -> bool {
     let name: Vec<u8> = ENCRYPTED.encode_utf16().flat_map(u16::to_le_bytes).collect();
     bytes.starts_with(OLE) && bytes.windows(name.len()).any(|window| window == name)
@@ -238,7 +238,7 @@ const PROTECTED: &str = "the document is protected by a password; remove it and 
 
 fn too_large() -> Unreadable {
     Unreadable::new(
-        "the document is far larger inside than a document is; split it and upload its parts",
+        "the document expands to far more data than is allowed; split it and upload its parts",
     )
 }
 

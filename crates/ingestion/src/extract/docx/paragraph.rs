@@ -25,7 +25,7 @@ pub(super) struct Story<'s> {
     pub(super) notes: &'s Notes<'s>,
     pub(super) drawings: &'s Drawings,
     pub(super) fields: Fields,
-    /// Notes that were referred to and wait for the end of the block.
+    /// Referenced notes that wait for the end of the block.
     waiting: Vec<&'s Element<'s>>,
     /// Notes that were read.
     read: Vec<*const Element<'s>>,
@@ -33,7 +33,7 @@ pub(super) struct Story<'s> {
     depth: usize,
     /// It is a header or footer.
     is_margin: bool,
-    /// A large first letter, which a frame of its own holds, until the paragraph that it begins.
+    /// A drop cap, which is in a separate frame, until the paragraph that it belongs to.
     initial: String,
     /// The paragraph in the style of a title.
     pub(super) title: Option<String>,
@@ -62,7 +62,7 @@ impl<'s> Story<'s> {
         }
     }
 
-    /// A header or footer: mere page numbers are left out.
+    /// A header or footer; plain page numbers are omitted.
     pub(super) fn margin(
         styles: &'s Styles,
         numbering: &'s mut Numbering,
@@ -147,7 +147,7 @@ impl<'s> Story<'s> {
         blocks.append(&mut line.boxes);
     }
 
-    /// A paragraph as the kind of block that its properties say.
+    /// A paragraph as a block of the kind that its properties specify.
     fn block(&mut self, properties: Properties, style: &str, text: String) -> Block {
         let label = properties.list.as_deref().and_then(|list| {
             let level =

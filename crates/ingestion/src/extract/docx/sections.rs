@@ -1,7 +1,7 @@
 //! The headers and footers that no page shows.
 //!
-//! A section may have a header of its own for its first page. If it has no further page, its usual header, such as
-//! "Contents (continued)", is never seen. Word marks where pages ended when it last laid the document out.
+//! A section may have a separate header for its first page. If it has no further page, its usual header, such as
+//! "Contents (continued)", is never shown. Word marks where pages ended when it last laid the document out.
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,7 +24,7 @@ pub(super) fn unseen(document: &Element<'_>) -> HashSet<String> {
     let mut current: HashMap<Place, String> = HashMap::new();
     let (mut seen, mut unseen) = (HashSet::new(), HashSet::new());
     for section in walk.sections {
-        // What a section does not name is that of the section before.
+        // A section inherits what it does not name from the previous section.
         current.extend(section.named);
         for ((_, pages), id) in &current {
             let is_shown = match pages {
@@ -44,7 +44,7 @@ pub(super) fn unseen(document: &Element<'_>) -> HashSet<String> {
     unseen
 }
 
-/// What a section says of its pages.
+/// The page settings of a section.
 #[derive(Default)]
 struct Section {
     named: Vec<(Place, String)>,
@@ -77,7 +77,7 @@ impl Walk {
             }
             "sectPr" => self.end_section(element),
             _ => {
-                // What a paragraph says of its section comes first, and ends it behind the paragraph.
+                // The section properties come first in a paragraph, and end the section after it.
                 let (before, after): (Vec<_>, Vec<_>) =
                     element.elements().partition(|part| part.name() == "pPr");
                 after.into_iter().chain(before).for_each(|part| self.element(part));

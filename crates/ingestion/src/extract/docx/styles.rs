@@ -1,10 +1,10 @@
-//! Styles of paragraphs, as far as they say what a paragraph is.
+//! Styles of paragraphs, as far as they determine the kind of a paragraph.
 
 use std::collections::HashMap;
 
 use super::element::Element;
 
-/// How many styles a style may be based on, one upon the other.
+/// The maximum number of styles in a chain of base styles.
 const ANCESTORS: usize = 16;
 
 /// The styles of a document, by id.

@@ -7,7 +7,7 @@ const SYMBOL_HIGH: &str = "€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″
 
 /// The character that a font of symbols shows for a code. `None` if Unicode has no such character.
 ///
-/// Fonts of this kind lie in the private range from U+F000.
+/// The codes of such fonts are in the private range from U+F000.
 pub(super) fn character(font: &str, code: u32) -> Option<char> {
     let low = if (0xf000..=0xf0ff).contains(&code) { code - 0xf000 } else { code };
     if font.starts_with("Wingdings") {

@@ -5,10 +5,10 @@ use super::inline::is_placeholder;
 use super::markdown::{Block, Kind, one_line};
 use super::paragraph::Story;
 
-/// The most columns that a cell covers.
+/// The maximum number of columns that a cell spans.
 const COLUMNS: i64 = 63;
 
-/// A cell, and how many further columns it covers.
+/// A cell, and the number of further columns that it spans.
 struct Cell<'e, 'a> {
     element: &'e Element<'a>,
     further_columns: i64,
@@ -17,8 +17,7 @@ struct Cell<'e, 'a> {
 }
 
 impl Story<'_> {
-    /// Reads a table: its rows between `|`, or the content of its cells if it has a single column and
-    /// so only frames them.
+    /// Reads a table: its rows between `|`, or the content of its cells if it has a single column and is only a frame.
     pub(super) fn table(&mut self, table: &Element<'_>, blocks: &mut Vec<Block>) {
         let rows = rows(table);
         if rows.iter().all(|row| cells(row).len() <= 1) {
@@ -38,12 +37,12 @@ impl Story<'_> {
         }
     }
 
-    /// The texts of a row, one a column; a cell over several columns is followed by empty ones.
+    /// The texts of a row, one for each column; a cell that spans several columns is followed by empty ones.
     fn row(&mut self, row: &Element<'_>) -> Vec<String> {
         let before = row.child("trPr").and_then(|properties| properties.number("gridBefore"));
         let mut texts = empty(before.unwrap_or(0));
         for cell in cells(row) {
-            // Read in any case, for its lists count.
+            // Read in any case, because its lists affect the counters.
             let blocks = self.blocks(cell.element);
             texts.push(if cell.continues { String::new() } else { flat(&blocks) });
             texts.extend(empty(cell.further_columns));

@@ -375,7 +375,7 @@ fn bombs_are_refused() {
 #[test]
 fn a_lie_about_a_size_is_refused() {
     assert!(refusal(&declaring(40)).contains("damaged"));
-    assert!(refusal(&declaring(5_000)).contains("lies about the size"));
+    assert!(refusal(&declaring(5_000)).contains("declares a wrong size"));
 }
 
 /// A document whose archive declares that size of its only part.
@@ -385,7 +385,7 @@ fn declaring(size: u32) -> Vec<u8> {
     writer.start_file("word/document.xml", options).unwrap();
     write!(writer, "<w:document><w:body>{}</w:body></w:document>", p("Text").repeat(50)).unwrap();
     let mut bytes = writer.finish().unwrap().into_inner();
-    // The uncompressed size stands 24 bytes into the entry of the central directory.
+    // The uncompressed size is at offset 24 of the entry in the central directory.
     let entry = bytes.windows(4).rposition(|window| window == b"PK\x01\x02").unwrap();
     bytes[entry + 24..entry + 28].copy_from_slice(&size.to_le_bytes());
     bytes

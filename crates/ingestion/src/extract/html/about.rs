@@ -1,4 +1,4 @@
-//! What a page says of itself: its title, its links, and what crawlers may do with it.
+//! The metadata of a page: its title, its links, and its instructions for crawlers.
 
 use std::collections::HashSet;
 
@@ -11,10 +11,10 @@ use url::Url;
 
 use super::dom::elements;
 
-/// Names of the `meta` elements that speak to this crawler.
+/// Names of the `meta` elements that address this crawler.
 const ROBOTS: [&str; 2] = ["robots", "cicerone"];
 
-/// What a page says of itself.
+/// The metadata of a page.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct About {
     pub(super) title: Option<String>,
@@ -24,7 +24,7 @@ pub(super) struct About {
     pub(super) is_nofollow: bool,
 }
 
-/// What the page says that was found at `url`.
+/// The metadata of the page at `url`.
 pub(super) fn of(document: &Document, url: &Url) -> About {
     let base = base(document, url);
     let mut about = About {
@@ -59,7 +59,7 @@ fn base(document: &Document, url: &Url) -> Url {
     stated.unwrap_or_else(|| url.clone())
 }
 
-/// The `title` element; else the title for shared links, else the first heading.
+/// The `title` element; if absent, the title for shared links or the first heading.
 fn title(document: &Document) -> Option<String> {
     let element = document
         .find(Name("title"))
@@ -77,7 +77,7 @@ fn title(document: &Document) -> Option<String> {
     })
 }
 
-/// The addresses that the page links to, each once, up to the limit.
+/// The distinct addresses that the page links to, up to the limit.
 fn links(document: &Document, base: &Url) -> Vec<String> {
     let mut seen = HashSet::new();
     let mut left = limits::PAGE_LINK_BYTES;
@@ -95,7 +95,7 @@ fn links(document: &Document, base: &Url) -> Vec<String> {
         .collect()
 }
 
-/// Whether an address is longer than any page of a website may have.
+/// Whether an address is longer than the limit for pages of a website.
 fn is_overlong(address: &Url) -> bool {
     address.as_str().len() > limits::WEBSITE_URL_CHARS
 }

@@ -1,8 +1,8 @@
-//! What a page is about: its main content, chosen from its texts.
+//! The main content of a page, selected from its texts.
 //!
-//! The page may state its content (`main`, `article`, the names that publishing systems use), and a library finds what
-//! reads like an article. A text is kept if both agree. If they hardly agree, the page's word counts, so that no part of a
-//! manual is lost; pages with code or terms are such manuals. `docs/reading.md` has the measurements.
+//! The page may state its content (`main`, `article`, the names that publishing systems use), and a library finds text
+//! that reads like an article. A text is kept if both agree. If they disagree widely, the page's own statement wins, so
+//! that no part of a manual is lost; pages with code or terms count as manuals. `docs/reading.md` has the measurements.
 
 use std::panic::catch_unwind;
 
@@ -19,7 +19,7 @@ use super::selection::Selection;
 use super::teasers;
 use super::weights::Weights;
 
-/// If the library finds less than this percentage of what the page states, it is mistaken.
+/// If the library finds less than this percentage of what the page states, the library is wrong.
 const STATED_SHARE: usize = 60;
 /// The same if the page states nothing, but documents something technical.
 const REFERENCE_SHARE: usize = 90;
@@ -57,7 +57,7 @@ pub(super) fn of(document: &Document) -> Selection {
     if is_reference { met } else { teasers::without(document, met) }
 }
 
-/// Whether it documents something technical: articles about other things hold no code and no lists of terms.
+/// Whether it documents something technical: other articles contain no code and no lists of terms.
 fn is_reference(region: &Node<'_>) -> bool {
     let is_code = |node: &Node<'_>| {
         matches!(node.name(), Some("pre" | "code" | "kbd" | "samp" | "tt" | "var" | "dl"))
@@ -73,7 +73,7 @@ fn found(document: &Document) -> Selection {
             let html = found.content_html.unwrap_or(found.content_text);
             lean.marked_in(&html)
         }
-        // It found nothing, or panicked over it, which the fallback makes up for.
+        // It found nothing or panicked; the fallback handles both.
         Ok(Err(_)) | Err(_) => Vec::new(),
     };
     Selection::of_texts(document, &texts)
@@ -81,9 +81,9 @@ fn found(document: &Document) -> Selection {
 
 fn options() -> Options {
     Options {
-        // The type is not guessed: that costs time, and it is often wrong.
+        // The page type is not guessed, because guessing takes time and is often wrong.
         page_type: Some(PageType::Article),
-        // Its own fallbacks bring back what it had left out for good reason.
+        // Its own fallbacks restore text that it had omitted for good reason.
         use_fallback_extraction: false,
         max_extracted_len: usize::MAX,
         ..Options::default()

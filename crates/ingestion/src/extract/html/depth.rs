@@ -1,20 +1,19 @@
-//! How deeply a page nests its elements, determined before it is parsed.
+//! The nesting depth of a page, determined before the page is parsed.
 //!
-//! The parser takes the square of the depth in time and a stack frame for each level. This looks at
-//! tags alone and follows only the most usual of the parser's rules, so it may count too much on odd
-//! pages and can be led astray by one that means to; the process that reads the page is the wall
-//! behind it.
+//! The parser takes quadratic time in the depth, and a stack frame for each level. This count looks only at tags and
+//! follows only the most common rules of the parser, so it may be too high for unusual pages, and a malicious page can
+//! mislead it; the sandbox of the reading process limits the damage.
 
 use super::dom::is_inline;
 
-/// Elements without an end.
+/// Elements without an end tag.
 const VOID: [&str; 15] = [
     "area", "base", "basefont", "br", "col", "embed", "frame", "hr", "img", "input", "link",
     "meta", "param", "source", "wbr",
 ];
 /// Elements whose content is text up to their end tag.
 const RAW: [&str; 7] = ["iframe", "noframes", "script", "style", "textarea", "title", "xmp"];
-/// What the beginning of an element ends: the element, those that it ends, and those that keep them.
+/// The elements that a start tag closes: the element, those that it closes, and those that stop the search.
 const ENDS: [(&[&str], &[&str], &[&str]); 6] = [
     (&["li"], &["li"], &["ul", "ol", "menu"]),
     (&["dt", "dd"], &["dt", "dd"], &["dl"]),
@@ -43,7 +42,7 @@ pub(super) fn exceeds(source: &str, limit: usize) -> bool {
                 rest = after_raw(tag, name);
                 continue;
             }
-            // In SVG and MathML a slash ends an element; elsewhere it says nothing.
+            // In SVG and MathML, a slash closes an element; elsewhere it has no meaning.
             if is_closed(tag) && open.iter().any(|name| is_one_of(name, &["svg", "math"])) {
                 continue;
             }
@@ -73,7 +72,7 @@ fn is_closed(tag: &str) -> bool {
     tag.split_once('>').is_some_and(|(inside, _)| inside.ends_with('/'))
 }
 
-/// What follows the end tag of an element that holds text alone.
+/// The rest after the end tag of an element that contains only text.
 fn after_raw<'a>(tag: &'a str, name: &str) -> &'a str {
     let mut rest = tag;
     while let Some((_, end)) = rest.split_once("</") {
@@ -85,18 +84,18 @@ fn after_raw<'a>(tag: &'a str, name: &str) -> &'a str {
     ""
 }
 
-/// Closes the innermost open element of that name, and all within it.
+/// Closes the innermost open element with that name, and all elements inside it.
 fn close(open: &mut Vec<&str>, name: &str) {
     if let Some(place) = open.iter().rposition(|other| other.eq_ignore_ascii_case(name)) {
         open.truncate(place);
     }
 }
 
-/// Closes what the beginning of `name` ends.
+/// Closes the elements that a start tag `name` closes.
 fn end_previous(open: &mut Vec<&str>, name: &str) {
     let mut ended = None;
     if name.eq_ignore_ascii_case("p") {
-        // Only inline elements may come between two paragraphs.
+        // Only inline elements may be open between two paragraphs.
         let last = open.iter().rposition(|other| !is_inline(other));
         ended = last.filter(|place| open.get(*place).is_some_and(|other| is_one_of(other, &["p"])));
     } else if let Some((_, kinds, keepers)) = ENDS.iter().find(|(of, ..)| is_one_of(name, of)) {

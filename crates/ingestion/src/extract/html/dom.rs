@@ -1,4 +1,4 @@
-//! What elements are to a reader: shown or not, within a line or on lines of their own.
+//! How elements appear to a reader: visible or not, inline or as blocks.
 
 use select::document::Document;
 use select::node::Node;
@@ -17,22 +17,22 @@ const INLINE: [&str; 38] = [
     "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
 ];
 
-/// How far above a button its heading may be.
+/// How many levels above a button its heading may be.
 const BUTTON_ANCESTORS: usize = 3;
-/// What a button opens has more words than these.
+/// A part that a button opens has more words than these.
 const ANSWER_WORDS: usize = 3;
-/// Words of the classes of what is hidden until it is opened.
+/// Words in the classes of parts that are hidden until they are opened.
 const OPENED: [&str; 3] = ["accordion", "collapse", "faq"];
 
-/// Elements that say by their name that they are not what a page is about.
+/// Elements whose names mark them as not part of the main content.
 const BESIDE: [&str; 4] = ["nav", "aside", "footer", "menu"];
 
-/// Roles that say the same (WAI-ARIA 1.2, landmarks).
+/// Roles with the same meaning (WAI-ARIA 1.2, landmarks).
 const BESIDE_ROLES: [&str; 6] =
     ["navigation", "banner", "contentinfo", "complementary", "search", "dialog"];
 
-/// The main text of a page begins within so many nodes of the element around it. Elements are nested, so that looking at
-/// all nodes below each could take long.
+/// The main text of a page begins within this many nodes of the element around it. The limit avoids visiting all nodes
+/// below each of many nested elements.
 const FIRST: usize = 5_000;
 
 /// The top nodes of a document.
@@ -54,8 +54,8 @@ pub(super) fn is_unread(node: &Node<'_>, name: &str) -> bool {
         || (is_hidden(node) && !is_opened_by_a_click(node))
 }
 
-/// Whether a button is the visible line of something that it opens, as in accordions, not a command: it stands in a
-/// heading or a term, or it says what it opens and text follows it.
+/// Whether a button is the visible title of a part that it opens, as in accordions, and not a command: it is inside a
+/// heading or a term, or it names the part that it opens and text follows.
 fn is_question(button: &Node<'_>) -> bool {
     let is_headed = std::iter::successors(button.parent(), Node::parent)
         .take(BUTTON_ANCESTORS)
@@ -72,7 +72,7 @@ fn is_question(button: &Node<'_>) -> bool {
     is_headed || (opens.iter().any(|key| button.attr(key).is_some()) && is_followed())
 }
 
-/// Whether something hidden is shown when a reader opens it (WAI-ARIA patterns of accordions and tabs).
+/// Whether a hidden element can be opened by a reader (WAI-ARIA patterns for accordions and tabs).
 fn is_opened_by_a_click(node: &Node<'_>) -> bool {
     let is_panel = matches!(node.attr("role"), Some("tabpanel" | "region"));
     node.attr("hidden") == Some("until-found")
@@ -97,7 +97,7 @@ pub(super) fn is_beside(node: &Node<'_>, name: &str) -> bool {
     is_beside && !node.descendants().take(FIRST).any(|inner| is_main(&inner))
 }
 
-/// Whether an element says that it is the main text of the page, which there is once.
+/// Whether an element is marked as the main text of the page, of which there is only one.
 fn is_main(node: &Node<'_>) -> bool {
     node.name() == Some("main")
         || node.attr("role") == Some("main")

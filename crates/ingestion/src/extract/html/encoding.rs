@@ -1,4 +1,5 @@
-//! The encoding of a page: what its bytes, its server or itself say, else what its bytes look like.
+//! The encoding of a page, according to its byte order mark, its server or its `meta` element; otherwise, as detected
+//! from its bytes.
 
 use std::borrow::Cow;
 
@@ -8,13 +9,13 @@ use url::Url;
 
 use crate::extract::decode::{is_mostly_utf8, is_mostly_whole};
 
-/// How far into a page its own word of its encoding is looked for (HTML 13.2.3.2).
+/// The number of bytes in which the page's encoding declaration is searched for (HTML 13.2.3.2).
 const PRESCAN_BYTES: usize = 1_024;
 
-/// The text of a page. What is malformed in it becomes replacement characters.
+/// The text of a page. Malformed sequences become replacement characters.
 ///
-/// A byte order mark outweighs the server's word, and that the page's own. Where what was said does
-/// not fit the bytes, a few damaged characters aside, they speak for themselves.
+/// A byte order mark takes precedence over the server, and the server over the page. If the declared encoding does not
+/// match the bytes, apart from a few damaged characters, it is detected from the bytes.
 pub(super) fn decode<'a>(bytes: &'a [u8], charset: Option<&str>, url: &Url) -> Cow<'a, str> {
     if let Some((encoding, mark)) = Encoding::for_bom(bytes) {
         return encoding.decode_without_bom_handling(bytes.get(mark..).unwrap_or_default()).0;
@@ -27,7 +28,7 @@ pub(super) fn decode<'a>(bytes: &'a [u8], charset: Option<&str>, url: &Url) -> C
     if !is_malformed {
         return text;
     }
-    // Most of what is UTF-8 comes out as some characters or other in encodings of East Asia.
+    // Most UTF-8 text also decodes without errors in East Asian encodings.
     if said != UTF_8 && is_mostly_utf8(bytes) {
         return UTF_8.decode_without_bom_handling(bytes).0;
     }
@@ -37,8 +38,8 @@ pub(super) fn decode<'a>(bytes: &'a [u8], charset: Option<&str>, url: &Url) -> C
     guessed(bytes, url).decode_without_bom_handling(bytes).0
 }
 
-/// The encoding that a page's `meta` element names. One of 16 bits cannot be true: the element was
-/// read as ASCII.
+/// The encoding that a page's `meta` element names. A 16-bit encoding cannot be right, because the element was read as
+/// ASCII.
 fn stated(bytes: &[u8]) -> Option<&'static Encoding> {
     let start = bytes.get(..PRESCAN_BYTES).unwrap_or(bytes).to_ascii_lowercase();
     let start = String::from_utf8_lossy(&start).into_owned();
@@ -52,7 +53,7 @@ fn stated(bytes: &[u8]) -> Option<&'static Encoding> {
     })
 }
 
-/// What the bytes look like; if that is undecided, what the page's country suggests.
+/// The encoding detected from the bytes; if that is inconclusive, the one that the page's country suggests.
 fn guessed(bytes: &[u8], url: &Url) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
     detector.feed(bytes, true);

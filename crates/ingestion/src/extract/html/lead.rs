@@ -1,7 +1,7 @@
-//! The lines between the title of a page and the text that it states: a summary, the caption of the first picture.
+//! The lines between the title of a page and its marked content: a summary, the caption of the first picture.
 //!
-//! Publishing systems put them beside the element of the text, so that what a page states about itself begins behind
-//! them. Manuals do so with the name of a command and what it is for, under a heading of its own.
+//! Publishing systems put them outside the element of the text, so the marked content begins after them. Manuals do the
+//! same with the name and purpose of a command, under a heading of its own.
 
 use select::document::Document;
 use select::node::Node;
@@ -10,25 +10,25 @@ use super::dom::{is_beside, is_inline, is_unread};
 use super::selection::Selection;
 use super::weights::{Weights, weight_of};
 
-/// A line with fewer letters and digits is a date, a name or something to click.
+/// A line with fewer letters and digits is a date, a name or a control ...
 const LINE: usize = 60;
 /// ... unless a heading below the title of a manual announces it.
 const ANNOUNCED: usize = 12;
-/// ... and so is one with at least one part in so many of them in links.
+/// ... and so is a line with at least this fraction (one part in N) of its letters and digits in links.
 const LINKED: usize = 3;
-/// What has more letters and digits is a text of its own.
+/// A line with more letters and digits is a separate text.
 const LEAD: usize = 1_200;
 
-/// What the lines lead to.
+/// The kind of text that the lines introduce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Of {
-    /// A text that is told, whose headings may be followed by a date and a name.
+    /// A narrative text, such as an article, whose headings may be followed by a date and a name.
     Article,
-    /// A text to look things up in.
+    /// A reference text.
     Manual,
 }
 
-/// Adds the lines that lead to the text of a page, which begins at `region`.
+/// Adds the lines that introduce the text of a page, which begins at `region`.
 pub(super) fn add(
     document: &Document,
     region: &Node<'_>,
@@ -90,14 +90,14 @@ fn block_of<'a>(text: &Node<'a>) -> Option<Node<'a>> {
         .find(|above| above.name().is_some_and(|name| !is_inline(name)))
 }
 
-/// Whether a link lies between a text and its block.
+/// Whether there is a link between a text and its block.
 fn is_linked(text: &Node<'_>, block: &Node<'_>) -> bool {
     std::iter::successors(text.parent(), Node::parent)
         .take_while(|above| above.index() != block.index())
         .any(|above| above.name() == Some("a"))
 }
 
-/// Whether an element, or the names it has, say that it is beside the content.
+/// Whether an element or its names mark it as not part of the content.
 fn is_left_out(node: &Node<'_>, weights: &Weights) -> bool {
     let Some(name) = node.name() else { return false };
     matches!(name, "form" | "button")

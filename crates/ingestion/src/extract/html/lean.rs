@@ -1,34 +1,34 @@
-//! A page without what no reader sees, with a mark behind each of its texts.
+//! A reduced copy of a page without invisible parts, with a marker after each text.
 //!
-//! The library that finds a page's main content walks it many times and gives text back. A lean copy
-//! of the page spares most of its time, and the marks tell which texts of the page it kept, so that
-//! they can be written with the structure that the page gives them.
+//! The library that finds a page's main content walks it many times and returns text. A reduced copy saves most of that
+//! time, and the markers show which texts of the page it kept, so that they can be written with the structure that the
+//! page gives them.
 
 use select::document::Document;
 use select::node::{Data, Node};
 
 use super::dom::{is_inline, is_unread, roots};
 
-/// Encloses the number of a text; those of the page itself are removed.
+/// Encloses the number of a text. Occurrences in the page itself are removed.
 const MARK: char = '~';
 /// Attributes that distinguish content from its surroundings.
 ///
-/// Ids are not among them: the library takes words of them for names of what is beside the content, but a manual's ids
-/// are addresses made of its headings.
+/// Ids are not among them: the library interprets their words as names of boilerplate, but the ids of a manual are
+/// addresses derived from its headings.
 const TELLING: [&str; 5] = ["class", "itemprop", "itemtype", "rel", "role"];
-/// Elements that nothing follows the opening tag of.
+/// Elements that consist of a start tag only.
 const VOID: [&str; 5] = ["area", "br", "col", "hr", "wbr"];
 
-/// The lean copy, and the texts by the marks that follow them.
+/// The reduced copy, and the texts by their markers.
 #[derive(Debug)]
 pub(super) struct Lean {
     pub(super) html: String,
-    /// The node of each marked text, in order.
+    /// The nodes of the marked texts, in order.
     texts: Vec<usize>,
 }
 
 impl Lean {
-    /// The lean copy of a page.
+    /// The reduced copy of a page.
     pub(super) fn of(document: &Document) -> Self {
         let mut lean = Self { html: String::from("<!DOCTYPE html>"), texts: Vec::new() };
         for root in roots(document) {
@@ -37,7 +37,7 @@ impl Lean {
         lean
     }
 
-    /// The nodes of the texts whose marks are in `text`.
+    /// The nodes of the texts whose markers are in `text`.
     pub(super) fn marked_in(&self, text: &str) -> Vec<usize> {
         let numbers = text.split(MARK).filter_map(|part| part.parse::<usize>().ok());
         numbers.filter_map(|number| self.texts.get(number).copied()).collect()
@@ -51,8 +51,8 @@ impl Lean {
         }
     }
 
-    /// Its letters do not matter, their number does: what is not ASCII becomes as many letters as
-    /// it has bytes, since the library cuts texts at any byte and panics where that is none of ASCII.
+    /// Only the number of letters matters. Non-ASCII text becomes as many letters as it has bytes, because the library
+    /// cuts at any byte and panics inside a character.
     fn text(&mut self, index: usize, text: &str) {
         for char in text.chars() {
             match char {
@@ -75,12 +75,12 @@ impl Lean {
         if is_unread(node, name) {
             return;
         }
-        // Inline elements other than links say nothing about where content is.
+        // Inline elements other than links do not help to locate the content.
         if is_inline(name) && name != "a" {
             node.children().for_each(|child| self.node(&child));
             return;
         }
-        // The library reads no button; those that are left are visible lines of what they open.
+        // The library does not read buttons; the remaining ones are titles of the parts that they open.
         let name = if name == "button" { "div" } else { name };
         self.html.push('<');
         self.html.push_str(name);

@@ -1,21 +1,21 @@
-//! What the classes and the id of an element say about it.
+//! The purpose of an element, according to its classes and id.
 //!
-//! A class is given by the author of a template, so any word of it may tell what the element is for. An id is often an
-//! address made of a heading ("recommended-storage-settings"): it tells only if it consists of nothing but words that
-//! templates use, and if no heading bears the same words.
+//! Classes come from the author of a template, so any word of them may state the purpose. An id is often an address
+//! derived from a heading ("recommended-storage-settings"), so it counts only if it consists entirely of words that
+//! templates use, and no heading contains the same words.
 
 use select::node::Node;
 
-/// What an element is for by its names.
+/// The purpose of an element, according to its names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// Something to click: it holds no running text.
+    /// A control; it contains no running text.
     Control,
-    /// Text of its own that is beside what the page is about.
+    /// Text that is not part of the main content.
     Beside,
 }
 
-/// Words of names of things to click.
+/// Words in the names of controls.
 const CONTROLS: [&str; 28] = [
     "ad",
     "ads",
@@ -46,7 +46,7 @@ const CONTROLS: [&str; 28] = [
     "tags",
     "teilen",
 ];
-/// Words of names of what is beside the content.
+/// Words in the names of elements that are not part of the content.
 const BESIDE: [&str; 26] = [
     "affiliate",
     "author",
@@ -75,7 +75,7 @@ const BESIDE: [&str; 26] = [
     "taboola",
     "werbung",
 ];
-/// Words that templates add to these: parts, places and kinds of things.
+/// Words that templates add to these: parts, positions and kinds.
 const PARTS: [&str; 43] = [
     "area",
     "article",
@@ -121,11 +121,11 @@ const PARTS: [&str; 43] = [
     "wrap",
     "wrapper",
 ];
-/// A class that begins so describes what is inside or around: `has-sidebar`.
+/// A class with this prefix describes a child or the surroundings: `has-sidebar`.
 const DESCRIBING: [&str; 9] =
     ["has", "hide", "is", "layout", "no", "not", "show", "with", "without"];
 
-/// What an element's classes, or its id, say that it is for. `None` if they say nothing.
+/// The purpose according to an element's classes or id; `None` if they do not state one.
 pub(super) fn purpose(node: &Node<'_>) -> Option<Purpose> {
     let classes = node.attr("class").unwrap_or_default().split_ascii_whitespace();
     let by_class = classes.filter(|class| !is_describing(class)).flat_map(words).find_map(of_word);
@@ -172,7 +172,7 @@ fn is_describing(class: &str) -> bool {
     })
 }
 
-/// The words of a name, which signs, digits or capitals part: `share-buttons`, `shareButtons`.
+/// The words of a name, separated by punctuation, digits or capitals: `share-buttons`, `shareButtons`.
 fn words(name: &str) -> impl Iterator<Item = &str> {
     name.split(|char: char| !char.is_ascii_alphabetic())
         .flat_map(|part| {

@@ -6,7 +6,7 @@ use select::node::Node;
 use super::dom::{elements, has_name};
 use super::weights::Weights;
 
-/// What says that an element is the content, the surest first.
+/// Markers of the content, most reliable first.
 const SIGNS: [fn(&Node<'_>) -> bool; 5] = [
     |node| node.attr("itemprop").is_some_and(|names| names.contains("articleBody")),
     |node| has_name(node, &BODIES),
@@ -14,7 +14,7 @@ const SIGNS: [fn(&Node<'_>) -> bool; 5] = [
     |node| node.name() == Some("main") || node.attr("role") == Some("main"),
     |node| has_name(node, &CONTENTS),
 ];
-/// Names that publishing systems and generators of manuals give to a text.
+/// Names that publishing systems and documentation generators give to the main text.
 const BODIES: [&str; 16] = [
     "article__body",
     "article__content",
@@ -33,7 +33,7 @@ const BODIES: [&str; 16] = [
     "story-content",
     "theme-doc-markdown",
 ];
-/// Names that are also given to other things.
+/// Names that are also used for other parts.
 const CONTENTS: [&str; 8] = [
     "article",
     "content",
@@ -46,13 +46,14 @@ const CONTENTS: [&str; 8] = [
 ];
 /// The content has at least this percentage of the text outside links.
 const SHARE: usize = 30;
-/// And at least so many letters and digits.
+/// The minimum number of letters and digits.
 const ENOUGH: usize = 400;
-/// All others with the same sign hold at most one part in so many of it: else it is a list of things.
+/// All other elements with the same marker together contain at most this fraction (1/4) of its text. Otherwise, the
+/// page is a list of items.
 const OTHERS: usize = 4;
 
-/// The element that holds the content by the page's own word; none where the page says nothing, or
-/// says it of too little.
+/// The element that the page itself marks as its content; `None` if there is no such marker, or if it covers too little
+/// text.
 pub(super) fn stated<'a>(document: &'a Document, weights: &Weights) -> Option<Node<'a>> {
     let page = weights.page(document);
     SIGNS.iter().find_map(|is_sign| {
@@ -70,11 +71,12 @@ pub(super) fn stated<'a>(document: &'a Document, weights: &Weights) -> Option<No
     })
 }
 
-/// Of nodes in page order, those that are inside none of the others.
+/// Of nodes in document order, those that are not inside another one.
 fn outermost<'a>(nodes: impl Iterator<Item = Node<'a>>) -> Vec<Node<'a>> {
     let mut tops: Vec<Node<'a>> = Vec::new();
     for node in nodes {
-        // A node comes after all that it stands in, and what is in the last top follows it at once.
+        // Nodes are in document order: a node follows its ancestors, and the descendants of the last top follow it
+        // directly.
         let is_within = tops.last().is_some_and(|top| {
             std::iter::successors(node.parent(), Node::parent)
                 .any(|above| above.index() == top.index())

@@ -1,4 +1,4 @@
-//! The texts of a page that are kept, written as Markdown with the structure that the page gives them.
+//! Writes the selected texts of a page as Markdown, with the structure that they have in the page.
 
 mod inline;
 mod table;
@@ -11,14 +11,14 @@ use crate::extract::links;
 use super::dom::{is_inline, is_unread, push_raw_text, roots};
 use super::selection::Selection;
 
-/// Writes what is selected of a page.
+/// Writes the selection of a page.
 pub(super) fn markdown(document: &Document, selection: &Selection) -> String {
     let mut writer = Writer::new(selection, false);
     roots(document).for_each(|root| writer.node(&root));
     writer.finish()
 }
 
-/// Blocks of text, and the line that is being filled.
+/// The finished blocks of text, and the current line.
 struct Writer<'a> {
     selection: &'a Selection,
     out: String,
@@ -44,10 +44,10 @@ impl<'a> Writer<'a> {
         } else if node.name() == Some("img") {
             push_picture(&mut self.line, node);
         } else if let Some(blank) = node.as_text().filter(|text| text.trim().is_empty()) {
-            // Nobody chose it, but it parts the texts around it.
+            // It is not selected, but it separates the texts around it.
             push_collapsed(&mut self.line, blank);
         } else if !self.selection.holds(node) {
-            // Neither it nor anything below it is kept.
+            // Neither it nor any of its descendants is selected.
         } else if let Some(text) = node.as_text() {
             push_collapsed(&mut self.line, text);
         } else if let Some(name) = node.name() {
@@ -107,7 +107,7 @@ impl<'a> Writer<'a> {
         self.block(&format!("{} {title}", "#".repeat(level)));
     }
 
-    /// Preformatted text between fences that it does not contain.
+    /// Preformatted text, between fences that do not occur in it.
     fn code(&mut self, node: &Node<'_>) {
         let mut text = String::new();
         push_raw_text(node, &mut text);
@@ -136,7 +136,7 @@ impl<'a> Writer<'a> {
                 number = number.saturating_add(1);
                 items.push(indented(&marker, &text));
             } else {
-                // A list right within a list belongs to the item above.
+                // A list directly inside a list belongs to the previous item.
                 let indent =
                     if items.is_empty() { String::new() } else { " ".repeat(marker.len()) };
                 items.push(indented(&indent, &text));
@@ -179,14 +179,14 @@ impl<'a> Writer<'a> {
         self.end_line();
     }
 
-    /// Writes terms that nothing defines.
+    /// Writes terms without a definition.
     fn term(&mut self, terms: &mut String) {
         if !terms.is_empty() {
             self.block(&std::mem::take(terms));
         }
     }
 
-    /// The content of an element, written on its own.
+    /// The content of an element, written separately.
     fn apart(&self, node: &Node<'_>, is_item: bool) -> String {
         let mut writer = Writer::new(self.selection, is_item);
         writer.node(node);
@@ -240,11 +240,11 @@ fn push_picture(line: &mut String, picture: &Node<'_>) {
     }
 }
 
-/// Appends the address of a link whose text begins at `start`, if it is worth telling.
+/// Appends the address of a link whose text begins at `start`, if it is useful to a reader.
 fn push_address(line: &mut String, link: &Node<'_>, start: usize) {
     let text = line.get(start..).unwrap_or_default();
     let href = link.attr("href").filter(|_| !text.trim().is_empty());
-    if let Some(address) = href.and_then(|href| links::told(href, text)) {
+    if let Some(address) = href.and_then(|href| links::target_to_show(href, text)) {
         let is_apart = line.ends_with(char::is_whitespace);
         line.push_str(if is_apart { "(" } else { " (" });
         line.push_str(&address);
@@ -300,14 +300,14 @@ fn push_flat(node: &Node<'_>, selection: &Selection, line: &mut String) {
     }
 }
 
-/// Whether a link is the sign at which readers copy the address of a heading.
+/// Whether a link is the symbol with which readers copy the address of a heading.
 fn is_mark_of_heading(link: &Node<'_>) -> bool {
     let text = link.text();
     link.attr("href").is_some_and(|href| href.contains('#'))
         && matches!(text.trim(), "¶" | "#" | "§" | "🔗" | "\u{f0c1}")
 }
 
-/// Appends a text, its white space collapsed as a browser does, without marks of where a word may be parted.
+/// Appends a text with its white space collapsed as in a browser, without soft hyphens and other break opportunities.
 fn push_collapsed(line: &mut String, text: &str) {
     for char in text.chars() {
         if matches!(char, '\u{ad}' | '\u{200b}' | '\u{feff}') {
@@ -331,7 +331,7 @@ fn push_code(line: &mut String, code: &str) {
     line.push_str(mark);
 }
 
-/// The language of code, as its classes name it.
+/// The language of code, according to its classes.
 fn language<'a>(node: &Node<'a>) -> Option<&'a str> {
     let inner = node.children().find(|child| child.name() == Some("code"));
     [Some(*node), inner].into_iter().flatten().find_map(|element| {
@@ -341,7 +341,7 @@ fn language<'a>(node: &Node<'a>) -> Option<&'a str> {
     })
 }
 
-/// A text behind a marker, its other lines indented as far.
+/// A text after a marker, with its other lines indented to match.
 fn indented(marker: &str, text: &str) -> String {
     let indent = " ".repeat(marker.len());
     let mut item = String::with_capacity(marker.len() + text.len());

@@ -8,19 +8,19 @@ use super::weights::{Weights, weight_of};
 
 /// A part with at least this percentage of its text outside links is neither a list of links nor navigation.
 const MOST: usize = 70;
-/// A block is little but links with more than so many links and so many hundredths of it in them.
+/// A block consists mostly of links if it has more than this many links and more than this percentage of its text in
+/// them.
 const LINKS: usize = 3;
 const LINKED: usize = 90;
 
-/// A block of running text has at least so many letters and digits outside links, and less than one part in so many
-/// inside.
+/// A block of running text has at least this many letters and digits outside links, and less than one part in N inside.
 const PROSE: usize = 100;
 const PROSE_LINKED: usize = 3;
 
-/// A form with fewer letters and digits is filled in, not read.
+/// A form with fewer letters and digits is meant to be filled in, not read.
 const FORM: usize = 600;
 
-/// The nodes that hold a kept text, or are one.
+/// The nodes that are or contain a kept text.
 #[derive(Debug, Clone)]
 pub(super) struct Selection {
     holds: Vec<bool>,
@@ -29,7 +29,7 @@ pub(super) struct Selection {
 }
 
 impl Selection {
-    /// Nothing of a document.
+    /// An empty selection.
     fn nothing(document: &Document) -> Self {
         Self { holds: vec![false; document.nodes.len()], weight: 0 }
     }
@@ -48,7 +48,7 @@ impl Selection {
         selection
     }
 
-    /// What is read below `root`, except navigation and the like.
+    /// All readable text below `root`, except navigation and the like.
     pub(super) fn of_region(document: &Document, root: &Node<'_>, weights: &Weights) -> Self {
         let mut selection = Self::nothing(document);
         let most = weights.at(root).plain() * MOST / 100;
@@ -56,7 +56,7 @@ impl Selection {
         selection
     }
 
-    /// All that is read of a document.
+    /// All readable text of a document.
     #[cfg(feature = "office")]
     pub(super) fn whole(document: &Document) -> Self {
         let mut selection = Self::nothing(document);
@@ -64,7 +64,7 @@ impl Selection {
         selection
     }
 
-    /// The same with lists of links, which are content on a page of contents.
+    /// The same, including lists of links, which are the content of a table of contents.
     pub(super) fn with_lists(document: &Document, root: &Node<'_>, weights: &Weights) -> Self {
         let mut selection = Self::nothing(document);
         let most = weights.at(root).plain() * MOST / 100;
@@ -72,7 +72,7 @@ impl Selection {
         selection
     }
 
-    /// What both keep.
+    /// The intersection of both selections.
     pub(super) fn met_with(&self, document: &Document, other: &Self) -> Self {
         let mut met = Self::nothing(document);
         let both = self.holds.iter().zip(&other.holds).enumerate();
@@ -84,7 +84,8 @@ impl Selection {
         met
     }
 
-    /// Adds the blocks of running text that `whole` keeps: what the library leaves out of a list or a table is often a part of the text, and what is none of it is short or full of links.
+    /// Adds the blocks of running text that `whole` keeps. What the library omits from a list or a table is often part
+    /// of the text, whereas boilerplate is short or full of links.
     pub(super) fn add_prose(&mut self, document: &Document, whole: &Self, weights: &Weights) {
         for index in 0..self.holds.len() {
             let Some(block) = document.nth(index) else { continue };
@@ -113,7 +114,7 @@ impl Selection {
         }
     }
 
-    /// Adds a text, unless it is kept already.
+    /// Adds a text unless it is already kept.
     pub(super) fn add_text(&mut self, text: &Node<'_>) {
         if !self.holds(text) {
             self.add(text);
@@ -141,17 +142,17 @@ impl Selection {
         rest
     }
 
-    /// Whether a node is kept, or holds a text that is.
+    /// Whether a node is or contains a kept text.
     pub(super) fn holds(&self, node: &Node<'_>) -> bool {
         self.holds.get(node.index()).copied().unwrap_or(false)
     }
 
-    /// Letters and digits that are kept.
+    /// The number of kept letters and digits.
     pub(super) fn weight(&self) -> usize {
         self.weight
     }
 
-    /// Adds what is content below `node`. What weighs more than `most` is content by any name.
+    /// Adds the content below `node`. A node with more text than `most` is content, whatever its name.
     fn add_content(
         &mut self,
         node: &Node<'_>,
@@ -186,19 +187,19 @@ impl Selection {
         for node in std::iter::once(*text).chain(ancestors(text)) {
             match self.holds.get_mut(node.index()) {
                 Some(holds) if !*holds => *holds = true,
-                // What is above is noted already.
+                // Ancestors are already marked.
                 Some(_) | None => return,
             }
         }
     }
 }
 
-/// Whether an element is a form that does not hold the text of the page, as some systems' do.
+/// Whether an element is a form that does not contain the text of the page, as it does in some systems.
 fn is_small_form(node: &Node<'_>, weights: &Weights) -> bool {
     node.name() == Some("form") && weights.at(node).plain() < FORM
 }
 
-/// Whether an element is kept whole if any of its text is kept: code, lists of terms, tables of data.
+/// Whether an element is kept completely if any of its text is kept: code, lists of terms, tables of data.
 fn is_kept_whole(node: &Node<'_>) -> bool {
     match node.name() {
         Some("pre" | "dl") => true,
@@ -209,7 +210,7 @@ fn is_kept_whole(node: &Node<'_>) -> bool {
     }
 }
 
-/// Whether a block is little but links.
+/// Whether a block consists mostly of links.
 fn is_link_list(node: &Node<'_>, name: &str, weights: &Weights) -> bool {
     let weight = weights.at(node);
     matches!(name, "ul" | "ol" | "div" | "section" | "p" | "table")

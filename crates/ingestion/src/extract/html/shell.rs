@@ -7,9 +7,9 @@ use select::predicate::Name;
 use super::dom::{elements, push_raw_text};
 use super::weights::weight_of;
 
-/// A page with more letters and digits than these has text of its own.
+/// A page with more letters and digits than this has its own text.
 const SHELL_CHARS: usize = 200;
-/// Ids of the elements that applications fill.
+/// Ids of the elements that applications render into.
 const ROOTS: [&str; 9] = [
     "___gatsby",
     "__next",
@@ -43,7 +43,7 @@ fn is_empty(root: &Node<'_>) -> bool {
     weight_of(&text) <= SHELL_CHARS / 4
 }
 
-/// Whether the page tells readers without scripts that it needs them.
+/// Whether the page tells readers that it requires scripts.
 fn asks_for_scripts(document: &Document) -> bool {
     let mut notices = document.find(Name("noscript"));
     notices.any(|notice| notice.text().to_ascii_lowercase().contains("javascript"))

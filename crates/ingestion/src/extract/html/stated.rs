@@ -1,23 +1,23 @@
-//! What a page tells machines about itself in JSON-LD, as far as its text does not say it: questions with their answers
-//! (`FAQPage`, `QAPage`), the price of a product, where a place is and when it is open (schema.org).
+//! Facts that a page states in JSON-LD but not in its text: questions with their answers (`FAQPage`, `QAPage`), the
+//! price of a product, the address and opening hours of a place (schema.org).
 
 use select::document::Document;
 use select::node::Node;
 use select::predicate::Name;
 use serde_json::Value;
 
-/// The most JSON of a page that is read.
+/// The maximum size of the JSON that is read from a page.
 const BYTES: usize = 512 * 1024;
-/// The most things that are read of it.
+/// The maximum number of objects that are read from it.
 const THINGS: usize = 300;
-/// How deeply things may lie in each other.
+/// The maximum nesting depth.
 const DEPTH: usize = 8;
-/// A text of which the page has so many letters and digits in a row is told by the page.
-const TOLD_CHARS: usize = 40;
+/// A text is already contained in the page if this many of its letters and digits occur there in a row.
+const REPEATED_CHARS: usize = 40;
 /// The longest value of a fact, in characters.
 const FACT_CHARS: usize = 300;
 
-/// Properties of products, places and events that people ask for, and what they are called.
+/// Properties of products, places and events that people ask about, and their labels.
 const FACTS: [(&str, &str); 15] = [
     ("price", "Price"),
     ("lowPrice", "Price from"),
@@ -35,7 +35,8 @@ const FACTS: [(&str, &str); 15] = [
     ("endDate", "Ends"),
     ("location", "Location"),
 ];
-/// The things whose facts are read. Of an article or a website, its publisher's address would be told on every page.
+/// The types whose facts are read. Articles and websites are excluded, because they would repeat the publisher's
+/// address on every page.
 const WITH_FACTS: [&str; 12] = [
     "AggregateOffer",
     "Event",
@@ -51,9 +52,9 @@ const WITH_FACTS: [&str; 12] = [
     "Store",
 ];
 
-/// What the page states and `text` does not say, as Markdown; empty if there is nothing.
+/// The facts that the page states and `text` lacks, as Markdown; empty if there are none.
 pub(super) fn beyond(document: &Document, text: &str) -> String {
-    let mut told = Told { said: letters(text), out: String::new(), things: 0 };
+    let mut facts = Facts { said: letters(text), out: String::new(), things: 0 };
     let mut left = BYTES;
     for script in document.find(Name("script")) {
         let is_data = script.attr("type").is_some_and(|kind| {
@@ -67,22 +68,22 @@ pub(super) fn beyond(document: &Document, text: &str) -> String {
             break;
         }
         left -= json.len();
-        // What is no JSON tells nothing.
+        // Invalid JSON is ignored.
         if let Ok(value) = serde_json::from_str::<Value>(json.trim()) {
-            told.value(&value, 0);
+            facts.value(&value, 0);
         }
     }
-    told.out
+    facts.out
 }
 
-struct Told {
-    /// Letters and digits of the page's text and of what was added.
+struct Facts {
+    /// The letters and digits of the page's text and of the added facts.
     said: String,
     out: String,
     things: usize,
 }
 
-impl Told {
+impl Facts {
     fn value(&mut self, value: &Value, depth: usize) {
         match value {
             Value::Array(values) => values.iter().for_each(|value| self.value(value, depth)),
@@ -150,9 +151,9 @@ impl Told {
         }
     }
 
-    /// Whether the page says a text: its beginning, for pages cut long ones differently.
+    /// Whether the page contains a text. Only the beginning is compared, because pages cut long texts differently.
     fn says(&self, text: &str) -> bool {
-        let start: String = letters(text).chars().take(TOLD_CHARS).collect();
+        let start: String = letters(text).chars().take(REPEATED_CHARS).collect();
         self.said.contains(&start)
     }
 
@@ -165,7 +166,7 @@ impl Told {
     }
 }
 
-/// Whether a thing is of one of these types.
+/// Whether an object has one of these types.
 fn is_a(thing: &Value, types: &[&str]) -> bool {
     let stated = thing.get("@type").into_iter().flat_map(many).filter_map(Value::as_str);
     stated
@@ -217,7 +218,7 @@ fn plain(value: &Value) -> Option<String> {
     (!text.trim().is_empty()).then(|| text.trim().to_owned())
 }
 
-/// The text of a value, which may hold elements.
+/// The text of a value, which may contain HTML elements.
 fn plain_text(value: &str) -> String {
     if !value.contains(['<', '&']) || super::depth::exceeds(value, super::DEPTH) {
         return value.to_owned();

@@ -1,8 +1,8 @@
-//! What a page shows of other pages: lists of links, teasers and calls to read on, between and after its texts.
+//! References to other pages: lists of links, teasers and "read more" lines, between and after the page's own texts.
 //!
-//! An article is followed, and often interrupted, by blocks that only link to others. They have no names in common, but
-//! a form: nearly all of their letters are in links to pages, and a heading or a label that stands above them has
-//! nothing else below it. A page with little other text is a page of contents, of which nothing is left out.
+//! An article is followed, and often interrupted, by blocks that only link to other articles. They have no common
+//! names, but a common form: nearly all of their letters are in links to pages, and a heading or label above them has
+//! nothing else below it. A page with little other text is a table of contents, from which nothing is omitted.
 
 use std::collections::HashSet;
 
@@ -14,32 +14,32 @@ use super::selection::Selection;
 use super::weights::weight_of;
 use crate::extract::links;
 
-/// A block with at least this percentage of its letters in links to pages holds nothing else.
+/// A block with at least this percentage of its letters in links to pages counts as a list of links.
 const LINKED: usize = 80;
-/// A block with so many letters and digits outside such links is running text.
+/// A block with this many letters and digits outside such links is running text.
 const PROSE: usize = 100;
-/// A page with less running text is a page of contents, ...
+/// A page with less running text is a table of contents, ...
 const LEAST_PROSE: usize = 300;
-/// ... and so is one of which more than this percentage would be left out.
+/// ... and so is one from which more than this percentage would be omitted.
 const MOST: usize = 30;
-/// A label above a list has at most so many letters and digits.
+/// The maximum number of letters and digits of a label above a list.
 const LABEL: usize = 60;
-/// ... and at most so many if a list within the text is left out for it.
+/// The same, if the list is inside the text and is omitted because of the label.
 const SHORT_LABEL: usize = 30;
-/// What follows the linked heading of a teaser has fewer letters and digits.
+/// The text below the linked heading of a teaser has fewer letters and digits.
 const TEASER: usize = 120;
-/// So many linked headings at least make teasers: one may be the title of the page itself.
+/// The minimum number of linked headings that are teasers: a single one may be the title of the page itself.
 const TEASERS: usize = 2;
 
-/// What follows the last text of a page with at most so many letters and digits is a remark.
+/// A line after the last text of a page with at most this many letters and digits is a remark.
 const REMARK: usize = 40;
-/// A link with at least so many is the headline of another page.
+/// A link with at least this many letters and digits is the headline of another page.
 const HEADLINE: usize = 25;
-/// A box of a heading and links has at most so many nodes.
+/// The maximum number of nodes in a box of a heading and links.
 const BOX: usize = 400;
 const COLONS: [char; 2] = [':', '：'];
 
-/// The texts that a selection keeps of one block.
+/// The selected texts of one block.
 #[derive(Default)]
 struct Block<'a> {
     node: usize,
@@ -48,17 +48,17 @@ struct Block<'a> {
     level: Option<u8>,
     /// The list around it.
     list: Option<usize>,
-    /// It is in a table, in a list of terms or in an address.
+    /// Whether it is in a table, in a list of terms or in an address.
     is_cell: bool,
     all: usize,
     /// Letters and digits in links to pages.
     linked: usize,
-    /// Digits outside of links: dates of the other pages.
+    /// Digits outside links, such as dates of the other pages.
     plain_digits: usize,
     ends_with_colon: bool,
-    /// A colon ends what stands before its first link.
+    /// Whether the text before its first link ends with a colon.
     has_colon_before_link: bool,
-    /// It has a digit, an `@`, a colon within or the end of a sentence.
+    /// Whether it contains a digit, an `@`, a colon or the end of a sentence.
     tells: bool,
     is_dropped: bool,
 }
@@ -87,7 +87,7 @@ impl Block<'_> {
         self.level.is_none() && self.list.is_none() && is_headline && self.has_colon_before_link
     }
 
-    /// Whether it is a few words that tell nothing by themselves.
+    /// Whether it is a few words that have no meaning on their own.
     fn is_remark(&self) -> bool {
         let is_short = self.all <= REMARK && self.list.is_none() && !self.is_cell;
         is_short && self.level.is_none() && !self.tells
@@ -98,7 +98,7 @@ impl Block<'_> {
     }
 }
 
-/// The selection without what the page shows of other pages.
+/// The selection without references to other pages.
 pub(super) fn without(document: &Document, selection: Selection) -> Selection {
     let mut blocks = Blocks { selection: &selection, found: Vec::new() };
     for root in roots(document) {
@@ -131,7 +131,7 @@ struct Blocks<'s, 'a> {
     found: Vec<Block<'a>>,
 }
 
-/// Where a text stands.
+/// The position of a text.
 #[derive(Clone, Copy, Default)]
 struct Place {
     /// The element around it that is not inline.
@@ -195,19 +195,19 @@ fn level(name: &str) -> Option<u8> {
     (1..=6).contains(&digit).then_some(digit)
 }
 
-/// Whether a link leads to another page: not to a place in this one, to a file, to a map, or to an
-/// address that people ask for.
+/// Whether a link leads to another page, and not to a place in this one, a file, a map, or an address that people ask
+/// for.
 fn is_link_to_page(link: &Node<'_>) -> bool {
     link.attr("href").is_some_and(|href| {
         let scheme = href.split_once(':').map(|(scheme, _)| scheme.trim().to_ascii_lowercase());
         !href.contains('#')
             && !matches!(scheme.as_deref(), Some("mailto" | "tel" | "geo"))
             && !href.contains("maps")
-            && links::told(href, &link.text()).is_none()
+            && links::target_to_show(href, &link.text()).is_none()
     })
 }
 
-/// Drops blocks of nothing but links. Within the text, a list of links is dropped only if a heading or a short label
+/// Drops blocks that contain only links. Within the text, a list of links is dropped only if a heading or a short label
 /// announces it; cells of tables are names rather than references.
 fn drop_links(blocks: &mut [Block<'_>]) {
     let end = blocks.iter().rposition(|block| block.is_prose()).unwrap_or(0);
@@ -235,8 +235,8 @@ fn drop_links(blocks: &mut [Block<'_>]) {
     }
 }
 
-/// Drops headings that are links, with the few words below each, behind the text of the page. Before that they are
-/// parts of it that lead on, or the title, which links to its own page; only a single one refers to another page.
+/// Drops linked headings, and the few words below each, after the text of the page. Before its end, they are part of
+/// the text or its title, which links to its own page; only a single one refers to another page.
 fn drop_teasers(blocks: &mut [Block<'_>]) {
     let mut teasers: Vec<(usize, usize)> = Vec::new();
     let mut headlines = Vec::new();
@@ -283,7 +283,7 @@ fn drop_end(blocks: &mut [Block<'_>]) {
     }
 }
 
-/// Drops headings that are all that is left of a box, if there were links to pages below them.
+/// Drops a heading that is all that remains of a box that contained links to pages.
 fn drop_announcements(document: &Document, selection: &Selection, blocks: &mut [Block<'_>]) {
     let dropped = blocks.iter().filter(|block| block.is_dropped).flat_map(|block| &block.texts);
     let dropped: HashSet<usize> = dropped.map(Node::index).collect();
@@ -294,7 +294,7 @@ fn drop_announcements(document: &Document, selection: &Selection, blocks: &mut [
     }
 }
 
-/// Whether a heading shares its box with nothing but links that are left out.
+/// Whether the box of a heading otherwise contains only omitted links.
 fn announces_links(within: &Node<'_>, is_left: &impl Fn(&Node<'_>) -> bool) -> bool {
     let mut around = std::iter::successors(Some(*within), Node::parent);
     let heading = around.find(|node| node.name().and_then(level).is_some());
@@ -324,9 +324,9 @@ fn announces_links(within: &Node<'_>, is_left: &impl Fn(&Node<'_>) -> bool) -> b
     linked >= HEADLINE && linked * 100 >= all * LINKED
 }
 
-/// Drops headings and labels that have nothing left below them, from the last to the first.
+/// Drops headings and labels with nothing left below them, from last to first.
 fn drop_labels(blocks: &mut [Block<'_>]) {
-    // The highest level of a heading below, whose section ends those above.
+    // The highest level among the headings below, which ends the sections above.
     for at in (0..blocks.len()).rev() {
         let Some(block) = blocks.get(at) else { continue };
         let level = block.level;

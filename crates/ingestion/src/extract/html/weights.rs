@@ -1,4 +1,4 @@
-//! How much there is to read below each element of a page.
+//! The amount of readable text below each element of a page.
 
 use select::document::Document;
 use select::node::Node;
@@ -6,13 +6,13 @@ use select::node::Node;
 use super::dom::{elements, is_beside, is_unread, roots};
 use super::names::{Purpose, purpose};
 
-/// What holds so many hundredths of a page's text is its content, whatever it is called.
+/// An element with this percentage of a page's text is content, whatever its name.
 const MOST: usize = 70;
 
-/// What holds more letters and digits outside links is no mere control, such as a bar of buttons to share a page.
+/// An element with more letters and digits outside links is not a mere control, such as a bar of share buttons.
 const CONTROL: usize = 300;
 
-/// A body that the page states has at least so many letters and digits.
+/// The minimum number of letters and digits of a marked body.
 const BODY: usize = 400;
 
 /// Letters and digits below an element.
@@ -34,15 +34,15 @@ impl Weight {
 #[derive(Debug)]
 pub(super) struct Weights {
     of: Vec<Weight>,
-    /// The least weight that is content whatever it is called.
+    /// The minimum weight of an element that is content, whatever its name.
     most: usize,
-    /// For each node, whether it holds a text that the page states to be its body. Empty if the page states none.
+    /// For each node, whether it contains text that the page marks as its body. Empty if the page marks none.
     holds_body: Vec<bool>,
 }
 
 impl Weights {
     pub(super) fn of(document: &Document) -> Self {
-        // At first nothing goes by its name, which tells how much there is.
+        // At first, names are ignored, which gives the total amount of text.
         let of = vec![Weight::default(); document.nodes.len()];
         let mut weights = Self { of, most: 0, holds_body: Vec::new() };
         weights.weigh_page(document);
@@ -61,8 +61,8 @@ impl Weights {
         roots(document).map(|root| self.at(&root).plain()).sum()
     }
 
-    /// Whether an element's names say that it is beside the content, and what it holds does not disprove them. What
-    /// was found to be beside weighs nothing any more.
+    /// Whether an element's names mark it as not part of the content, and its text does not contradict them. Such an
+    /// element has no weight from then on.
     pub(super) fn is_beside_by_name(&self, node: &Node<'_>) -> bool {
         let plain = self.at(node).plain();
         (plain < self.most || self.is_apart_from_body(node))
@@ -84,15 +84,15 @@ impl Weights {
             for node in std::iter::successors(Some(body), Node::parent) {
                 match self.holds_body.get_mut(node.index()) {
                     Some(holds) if !*holds => *holds = true,
-                    // What is above is noted already.
+                    // Ancestors are already marked.
                     Some(_) | None => break,
                 }
             }
         }
     }
 
-    /// Whether the page states its body, and the element neither holds it nor is in it: the comments of a newspaper
-    /// are longer than the article.
+    /// Whether the page marks its body, and the element neither contains it nor is inside it: the comments of a
+    /// newspaper are longer than the article.
     fn is_apart_from_body(&self, node: &Node<'_>) -> bool {
         !self.holds_body.is_empty()
             && !std::iter::successors(Some(*node), Node::parent).any(|above| is_body(&above))
@@ -130,7 +130,7 @@ impl Weights {
     }
 }
 
-/// Whether the page states that an element is the body of its article.
+/// Whether the page marks an element as the body of its article.
 fn is_body(node: &Node<'_>) -> bool {
     node.attr("itemprop").is_some_and(|names| names.contains("articleBody"))
 }

@@ -1,4 +1,4 @@
-//! What lies on a page: the values of forms, notes with an appearance, and links (ISO 32000-2, 12.5 to 12.7).
+//! Annotations of a page: the values of forms, notes with an appearance, and links (ISO 32000-2, 12.5 to 12.7).
 
 use hayro_font::kurbo::{self, Affine, Point, Vec2};
 use hayro_syntax::object::{Array, Dict, Name, Object, Rect, Stream, String as Bytes};
@@ -11,30 +11,30 @@ use super::strings::text_string;
 
 /// Annotations of a page that are read.
 const ANNOTATIONS: usize = 5_000;
-/// How far a field inherits from the fields above it.
+/// The number of ancestors from which a field inherits.
 const FIELD_DEPTH: usize = 16;
 /// Characters of a value that are read.
 const VALUE_CHARS: usize = 20_000;
-/// Flags of annotations that are not shown: hidden, and not to be viewed.
+/// Flags of annotations that are not shown: `Hidden` and `NoView`.
 const UNSEEN: u32 = 1 << 1 | 1 << 5;
-/// The flag of a field that hides what is typed.
+/// The flag of a password field.
 const PASSWORD: u32 = 1 << 13;
-/// The size of type that stands for a value without an appearance, and its share of the field's height.
+/// The font size for a value without an appearance, and its fraction of the field's height.
 const VALUE_SIZE: (f64, f64) = (10.0, 0.7);
 
-/// What a box or button that is chosen is read as. Its mark may be any sign or drawing.
+/// The text for a selected check box or radio button, whose mark may be any symbol or drawing.
 const CHECKED: &str = "[x]";
 /// The flag of a button that has no state.
 const PUSH_BUTTON: u32 = 1 << 16;
 
-/// A place on the page that leads to an address.
+/// An area of the page that links to an address.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Link {
     pub(super) place: kurbo::Rect,
     pub(super) address: String,
 }
 
-/// Reads the annotations of a page; gives its links.
+/// Reads the annotations of a page and returns its links.
 pub(super) fn read<'a>(
     page: &Page<'a>,
     tools: &mut Tools<'a, '_>,
@@ -85,7 +85,7 @@ fn draw<'a>(
     let dictionary = form.dict();
     let matrix = dictionary.get::<[f64; 6]>(b"Matrix").map_or(Affine::IDENTITY, Affine::new);
     let stated = dictionary.get::<Rect>(b"BBox").map(sorted);
-    // The box, turned by the matrix, is fitted into the place (algorithm 8.1).
+    // The box, transformed by the matrix, is fitted into the rectangle (algorithm 8.1).
     let fitted = stated.map_or(place, |stated| matrix.transform_rect_bbox(stated));
     let scale = |to: f64, from: f64| if from.abs() > 1e-9 { to / from } else { 1.0 };
     let (x, y) = (scale(place.width(), fitted.width()), scale(place.height(), fitted.height()));
@@ -107,7 +107,7 @@ fn appearance<'a>(annotation: &Dict<'a>) -> Option<Stream<'a>> {
     states.get::<Stream<'a>>(state.as_ref())
 }
 
-/// Whether it is a box or a button that is chosen.
+/// Whether it is a selected check box or radio button.
 fn is_checked(field: &Dict<'_>) -> bool {
     let is_button = inherited::<Name<'_>>(field, b"FT").is_some_and(|kind| kind.as_ref() == b"Btn");
     let flags = inherited::<u32>(field, b"Ff").unwrap_or(0);
@@ -117,7 +117,7 @@ fn is_checked(field: &Dict<'_>) -> bool {
         && state.is_some_and(|state| !matches!(state.as_ref(), b"Off" | b""))
 }
 
-/// The value of a field of text or of choices.
+/// The value of a text or choice field.
 fn value(field: &Dict<'_>) -> Option<String> {
     let kind = inherited::<Name<'_>>(field, b"FT")?;
     let flags = inherited::<u32>(field, b"Ff").unwrap_or(0);
@@ -156,7 +156,7 @@ fn string(object: Option<Object<'_>>) -> Option<String> {
     }
 }
 
-/// Writes lines into a place, as if they were shown there.
+/// Adds lines in a rectangle, as if they were shown there.
 fn write(text: &str, place: kurbo::Rect, shown: &mut Shown, visible: Option<kurbo::Rect>) {
     let text: String = text.chars().take(VALUE_CHARS).collect();
     let lines: Vec<&str> =
@@ -181,7 +181,7 @@ fn write(text: &str, place: kurbo::Rect, shown: &mut Shown, visible: Option<kurb
     }
 }
 
-/// The address that a link opens; those within the document are none.
+/// The address that a link opens; `None` for links within the document.
 fn address(link: &Dict<'_>) -> Option<String> {
     let action = link.get::<Dict<'_>>(b"A")?;
     let address = text_string(action.get::<Bytes<'_>>(b"URI")?.as_bytes());

@@ -1,4 +1,4 @@
-//! What a file can make large has a bound.
+//! Limits for everything that a file can make large.
 
 use std::borrow::Cow;
 
@@ -6,32 +6,32 @@ use flate2::{Decompress, FlushDecompress, Status};
 use hayro_syntax::Filter;
 use hayro_syntax::object::Stream;
 
-/// A stream that decodes to more is not read. The text that a document may hold has 10 MiB.
+/// A stream that decodes to more is not read. The text of a document is limited to 10 MiB.
 const STREAM_BYTES: usize = 64 * 1024 * 1024;
 /// The content of a page is read up to this size.
 pub(super) const CONTENT_BYTES: usize = 64 * 1024 * 1024;
-/// Nothing, compressed and encrypted, takes at most this many bytes.
+/// Empty data takes at most this many bytes, compressed and encrypted.
 const EMPTY_BYTES: usize = 48;
-/// Deflate makes at most this many bytes of one; the other compressions make fewer.
+/// Deflate expands one byte to at most this many; the other compressions expand less.
 const DEFLATE_RATIO: usize = 1_032;
-/// Operators that are read of a document.
+/// The maximum number of operators that are read in a document.
 const OPERATORS: u32 = 20_000_000;
-/// Glyphs that are read of a document.
+/// The maximum number of glyphs that are read in a document.
 const GLYPHS: u32 = 4_000_000;
-/// Glyphs that are read of a page.
+/// The maximum number of glyphs that are read in a page.
 const PAGE_GLYPHS: u32 = 500_000;
-/// Forms that are drawn by a document.
+/// The maximum number of forms that are drawn in a document.
 const FORMS: u32 = 50_000;
-/// Bytes of content that the forms of a document may have, each counted as often as it is drawn.
+/// The maximum number of content bytes of the forms of a document, each counted as often as it is drawn.
 const FORM_BYTES: usize = 512 * 1024 * 1024;
-/// How deep forms may lie in each other.
+/// The maximum nesting depth of forms.
 pub(super) const FORM_DEPTH: usize = 16;
-/// How deep graphics states may lie in each other.
+/// The maximum nesting depth of graphics states.
 pub(super) const STATES: usize = 1_024;
 /// Pages that are read.
 pub(super) const PAGES: usize = 20_000;
 
-/// What is left of a document's bounds. It counts work, not time, so that the same file is always read alike.
+/// The remaining limits of a document. They count work, not time, so that the same file is always read in the same way.
 #[derive(Debug)]
 pub(super) struct Budget {
     operators: u32,
@@ -73,7 +73,7 @@ impl Budget {
         take(&mut self.forms)
     }
 
-    /// Whether a form of that many bytes may be drawn.
+    /// Whether a form with this number of bytes may be drawn.
     pub(super) fn form_bytes(&mut self, bytes: usize) -> bool {
         let left = self.form_bytes.checked_sub(bytes);
         self.form_bytes = left.unwrap_or(0);
@@ -92,12 +92,13 @@ pub(super) fn decoded<'a>(stream: &Stream<'a>) -> Option<Cow<'a, [u8]>> {
     if is_too_large(stream) {
         return None;
     }
-    // Of what is damaged from its first byte, the library makes nothing. An empty text takes a few bytes compressed.
+    // The library returns nothing for data that is damaged from the first byte. An empty text takes a few bytes when
+    // compressed.
     let decoded = stream.decoded_data().ok()?;
     (!decoded.is_empty() || stream.raw_data().len() <= EMPTY_BYTES).then_some(decoded)
 }
 
-/// Whether a stream may decode to more than is read.
+/// Whether a stream may decode to more than the limit.
 pub(super) fn is_too_large(stream: &Stream<'_>) -> bool {
     let filters = stream.filters();
     let compressions = filters.iter().filter(|filter| is_compression(**filter)).count();
@@ -106,7 +107,7 @@ pub(super) fn is_too_large(stream: &Stream<'_>) -> bool {
         0 => raw.len() > STREAM_BYTES,
         _ if raw.len().saturating_mul(DEFLATE_RATIO) <= STREAM_BYTES && compressions == 1 => false,
         1 if filters.first() == Some(&Filter::FlateDecode) => inflates_to_more(&raw, STREAM_BYTES),
-        // Of the others it is not known before: nobody compresses so much by them.
+        // For the others, this is not known in advance, but they do not compress that much.
         1 => raw.len() > STREAM_BYTES / 16,
         _ => raw.len() > STREAM_BYTES / 256,
     }
@@ -116,7 +117,7 @@ fn is_compression(filter: Filter) -> bool {
     matches!(filter, Filter::FlateDecode | Filter::LzwDecode | Filter::RunLengthDecode)
 }
 
-/// Whether deflated data holds more bytes than that.
+/// Whether deflated data decodes to more bytes than `most`.
 fn inflates_to_more(data: &[u8], limit: usize) -> bool {
     let mut inflater = Decompress::new(true);
     let mut window = vec![0; 64 * 1024];

@@ -1,21 +1,21 @@
-//! Columns of text whose lines are shown across: line by line of all columns.
+//! Columns of text whose lines are shown across all columns, line by line.
 
 use super::rows::Row;
 
-/// So many rows at least make columns.
+/// The minimum number of rows of columns.
 const ROWS: usize = 5;
-/// ... and at most this many: pages have fewer, and each is looked at from each.
+/// ... and the maximum: pages have fewer, and the comparison is quadratic.
 const MOST_ROWS: usize = 500;
 /// The lines of columns have this many characters on average: the cells of a table are shorter.
 const CHARS: usize = 24;
-/// A line that ends this near to the right end of its column, measured by the column's width, fills it.
+/// A line fills its column if it ends within this distance of the right edge, as a fraction of the column's width.
 const FULL: f64 = 0.12;
 /// This share of the lines of the first column fill it.
 const FULL_SHARE: f64 = 0.6;
-/// A step down of more than this, measured by the size of the type, ends columns.
+/// A step down of more than this, relative to the font size, ends columns.
 const STEP: f64 = 3.5;
 
-/// The rows in the order of reading: column by column where they stand in columns of text.
+/// The rows in reading order: column by column if they are in columns of text.
 pub(super) fn in_order(rows: Vec<Row>) -> Vec<Row> {
     let mut ordered = Vec::with_capacity(rows.len());
     let mut rest = rows.as_slice();
@@ -33,7 +33,8 @@ pub(super) fn in_order(rows: Vec<Row>) -> Vec<Row> {
     ordered
 }
 
-/// How many rows from the first are in two columns, and where these part. `None` if they are not.
+/// The number of rows, from the first, that are in two columns, and where the columns separate. `None` if there are
+/// none.
 fn columns(rows: &[Row]) -> Option<(usize, f64)> {
     let (mut left, mut right) = (f64::NEG_INFINITY, f64::INFINITY);
     let mut count = 0;

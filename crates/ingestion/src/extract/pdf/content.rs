@@ -1,4 +1,4 @@
-//! Content streams: which glyphs a page shows, and where (ISO 32000-2, 7.8 and 9.4).
+//! Content streams: the glyphs that a page shows, and their positions (ISO 32000-2, 7.8 and 9.4).
 
 use hayro_font::kurbo::{Affine, Point, Rect, Vec2};
 use hayro_syntax::content::{Instruction, UntypedIter};
@@ -14,35 +14,35 @@ use super::overprint::Overprint;
 use super::shows;
 use super::state::{Cursor, State};
 
-/// A glyph that lies by more than this share of its size outside of the page is not seen.
+/// A glyph that is outside the page by more than this fraction of its size is not visible.
 const OUTSIDE: f64 = 0.5;
 
-/// An end of the content is its end if it is met so often in a row.
+/// The content has ended if the parser reports the end this many times in a row.
 const STOPS: usize = 64;
 
-/// What a page's content is read with.
+/// The context for reading a page's content.
 pub(super) struct Tools<'a, 'd> {
     pub(super) fonts: &'d mut Fonts<'a>,
     pub(super) budget: &'d mut Budget,
     pub(super) layers: &'d Layers,
 }
 
-/// What is collected of a page.
+/// What is collected from a page.
 #[derive(Debug, Default)]
 pub(super) struct Shown {
     /// The glyphs in the order in which they are shown.
     pub(super) glyphs: Vec<Glyph>,
-    /// Those that lie outside of the page.
+    /// Those that are outside the page.
     pub(super) outside: Vec<Glyph>,
     /// Bytes of strings that were shown.
     pub(super) bytes: usize,
-    /// Glyphs whose character nothing tells.
+    /// The number of glyphs whose character is unknown.
     pub(super) unknown: usize,
-    /// Something was left out: a stream that cannot be decoded, or more than the bounds allow.
+    /// Something was omitted: a stream that cannot be decoded, or content beyond the limits.
     pub(super) is_cut: bool,
-    /// Content ends before all strings that it means to show were found.
+    /// The content ended before all strings that it shows were found.
     pub(super) is_broken: bool,
-    /// The share of the page that its pictures cover, those that lie on others counted too.
+    /// The fraction of the page that its pictures cover; overlaps are counted twice.
     pub(super) picture_share: f64,
     overprint: Overprint,
     strings: u32,
@@ -52,7 +52,7 @@ pub(super) struct Shown {
 pub(super) struct Interpreter<'a, 'd, 't> {
     pub(super) tools: &'t mut Tools<'a, 'd>,
     pub(super) shown: &'t mut Shown,
-    /// What is seen of the page; `None` if its size is unknown.
+    /// The visible area of the page; `None` if its size is unknown.
     pub(super) visible: Option<Rect>,
     marked: Marked,
 }
@@ -80,7 +80,7 @@ impl<'a, 'd, 't> Interpreter<'a, 'd, 't> {
             Frame { state, states: Vec::new(), cursor: Cursor::default(), resources, depth };
         let marks = self.marked.depth();
         let (mut stops, mut shows) = (0, 0);
-        // The parser stops where an operator has too many operands; asked again, it goes on behind.
+        // The parser stops at an operator with too many operands. The next call continues after it.
         while stops < STOPS {
             let Some(instruction) = content.next() else {
                 stops += 1;
@@ -99,7 +99,7 @@ impl<'a, 'd, 't> Interpreter<'a, 'd, 't> {
         self.marked.truncate(marks);
     }
 
-    /// Draws a form: a content stream of its own in a place of its own.
+    /// Draws a form: a separate content stream with its own coordinate system.
     pub(super) fn form(
         &mut self,
         form: &Stream<'a>,
@@ -229,14 +229,14 @@ impl<'a, 'd, 't> Interpreter<'a, 'd, 't> {
         self.form(&drawn, frame.resources, frame.state.clone(), frame.depth);
     }
 
-    /// Notes how much of the page a picture covers, which is the unit square in its space.
+    /// Records how much of the page a picture covers, which is the unit square in its space.
     fn picture(&mut self, space: Affine) {
         let Some(page) = self.visible else { return };
         let share = space.determinant().abs() / page.area();
         self.shown.picture_share += share;
     }
 
-    /// Shows the strings of an operator, which are one with numbers between them.
+    /// Shows the strings of an operator, which form one string with numbers in between.
     fn strings(&mut self, instruction: &Instruction<'_, '_>, frame: &mut Frame<'a, '_>) {
         self.shown.strings = self.shown.strings.wrapping_add(1);
         for operand in instruction.operands() {
@@ -263,7 +263,7 @@ impl<'a, 'd, 't> Interpreter<'a, 'd, 't> {
         let Some(font) = frame.state.font.clone() else { return };
         self.shown.bytes += string.len();
         if font.is_fallback && !string.is_ascii() {
-            // Of a font that is not there, only what is probably Latin text is read.
+            // If the font is missing, only text that is probably Latin is read.
             self.shown.unknown += string.len();
             return;
         }
@@ -325,7 +325,7 @@ impl<'a, 'd, 't> Interpreter<'a, 'd, 't> {
 }
 
 impl Shown {
-    /// Adds a glyph, unless it makes one bold that is there already.
+    /// Adds a glyph, unless it overprints an existing one to make it bold.
     pub(super) fn collect(&mut self, glyph: Glyph, visible: Option<Rect>) {
         if self.overprint.repeats(&glyph) {
             return;
@@ -336,7 +336,7 @@ impl Shown {
         if is_seen { &mut self.glyphs } else { &mut self.outside }.push(glyph);
     }
 
-    /// A number for a string that is not in any content stream.
+    /// A number for a string that is not in a content stream.
     pub(super) fn next_string(&mut self) -> u32 {
         self.strings = self.strings.wrapping_add(1);
         self.strings

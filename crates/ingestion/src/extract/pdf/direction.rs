@@ -1,4 +1,4 @@
-//! The order of reading: text that runs from right to left is shown in the order in which it is seen.
+//! The reading order: text that runs from right to left is stored in visual order.
 
 use hayro_font::kurbo::{Point, Vec2};
 use unicode_bidi::{BidiInfo, Level};
@@ -7,18 +7,18 @@ use unicode_normalization::UnicodeNormalization as _;
 use super::glyph::Glyph;
 use super::runs::Piece;
 
-/// A direction with less of a way down than this is not vertical.
+/// A direction with less vertical movement than this is not vertical.
 const DOWN: f64 = 0.9;
-/// A step across of less than this, measured by the size of the type, stays on the line.
+/// A step across the line of less than this, relative to the font size, stays on the line.
 const LEVEL: f64 = 0.2;
 /// A step along of more than this leaves the line.
 const BESIDE: f64 = 3.0;
 /// Glyphs are at most this wide.
 const WIDTH: f64 = 1.2;
-/// Fewer glyphs tell nothing about a page.
+/// A page with fewer glyphs is not judged.
 const FEW: usize = 8;
 
-/// The text of pieces, in logical order. Where one stands apart from the next by more than `gap`, a blank is.
+/// The text of pieces, in logical order, with a blank between two that are more than `gap` apart.
 pub(super) fn text(
     pieces: Vec<Piece>,
     gap: f64,
@@ -35,7 +35,7 @@ pub(super) fn text(
         }
         return text;
     }
-    // In which order the pieces were shown differs from program to program; where they stand does not.
+    // The order in which the pieces are shown depends on the program; their positions do not.
     let mut pieces = with_marks(pieces);
     pieces.sort_by(|one, other| one.from.total_cmp(&other.from));
     let mut seen = String::new();
@@ -53,23 +53,23 @@ pub(super) fn text(
         if letters.chars().nth(1).is_none() {
             seen.push_str(&letters);
         } else {
-            // The letters of a ligature are in logical order; the whole is turned below.
+            // The letters of a ligature are in logical order; the whole text is reversed below.
             seen.push_str(&turned(&letters, Level::rtl()));
         }
     }
     let level = if is_right_to_left { Level::rtl() } else { Level::ltr() };
-    // Signs on one letter are shown in any order.
+    // The marks on one letter are shown in any order.
     turned(&seen, level).nfc().collect()
 }
 
-/// What is in logical order as it is seen, and what is as it is seen in logical order.
+/// Converts between logical and visual order; the function is its own inverse.
 fn turned(text: &str, level: Level) -> String {
     let info = BidiInfo::new(text, Some(level));
     let line = info.paragraphs.first().map(|line| info.reorder_line(line, line.range.clone()));
     line.map(std::borrow::Cow::into_owned).unwrap_or_default()
 }
 
-/// The pieces with the signs of vowels, which stand above or below letters, behind the letters that they belong to.
+/// The pieces, with vowel marks, which are above or below letters, after the letters that they belong to.
 fn with_marks(pieces: Vec<Piece>) -> Vec<Piece> {
     let (marks, mut letters): (Vec<Piece>, Vec<Piece>) =
         pieces.into_iter().partition(|piece| piece.text.chars().all(is_mark));
@@ -89,7 +89,7 @@ fn with_marks(pieces: Vec<Piece>) -> Vec<Piece> {
     letters
 }
 
-/// Whether it is a sign of Arabic or Hebrew that stands above or below a letter.
+/// Whether it is an Arabic or Hebrew mark above or below a letter.
 fn is_mark(char: char) -> bool {
     matches!(char, '\u{591}'..='\u{5bd}' | '\u{5bf}' | '\u{5c1}' | '\u{5c2}' | '\u{5c4}' | '\u{5c5}' | '\u{5c7}'
         | '\u{610}'..='\u{61a}' | '\u{64b}'..='\u{65f}' | '\u{670}' | '\u{6d6}'..='\u{6dc}' | '\u{6df}'..='\u{6e4}'
@@ -97,14 +97,14 @@ fn is_mark(char: char) -> bool {
         || is_form_of_mark(char)
 }
 
-/// Whether it is a form of presentation of such signs. Their compatibility mappings begin with a blank or with a line
-/// that carries the sign, which are not in the text.
+/// Whether it is a presentation form of such a mark. Their compatibility mappings begin with a blank or a tatweel,
+/// which are not in the text.
 fn is_form_of_mark(char: char) -> bool {
     matches!(char, '\u{fc5e}'..='\u{fc63}' | '\u{fcf2}'..='\u{fcf4}' | '\u{fe70}'..='\u{fe72}' | '\u{fe74}'
         | '\u{fe76}'..='\u{fe7f}')
 }
 
-/// Letters in a form of presentation as the letters that they are.
+/// Replaces presentation forms by their letters.
 fn shapes(text: &str) -> String {
     let is_form = |char| matches!(char, '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}');
     text.chars()
@@ -118,9 +118,9 @@ fn shapes(text: &str) -> String {
         .collect()
 }
 
-/// Vertical type whose glyphs are put beside each other is not vertical: it is turned to run along its line.
+/// Vertical type whose glyphs are placed side by side is not vertical: its direction is changed to that of its line.
 ///
-/// Some programs name a vertical encoding and place each glyph themselves.
+/// Some programs declare a vertical encoding but position each glyph themselves.
 pub(super) fn settled(mut glyphs: Vec<Glyph>) -> Vec<Glyph> {
     let is_down = |glyph: &Glyph| glyph.along.y < -DOWN;
     let pairs = glyphs.iter().zip(glyphs.iter().skip(1));

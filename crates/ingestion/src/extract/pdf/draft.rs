@@ -1,4 +1,4 @@
-//! The raw text of a PDF, before it is tidied.
+//! The raw text of a PDF, before cleanup.
 
 use cicerone_domain::content::WarningReason;
 
@@ -6,7 +6,7 @@ use super::ocr::Ended;
 use super::quality::Quality;
 use crate::extract::Unreadable;
 
-/// How much better the second text of a page must be to be taken.
+/// How much better the second text of a page must be to be used.
 const CLEARLY_BETTER: f64 = 1.1;
 
 /// The text of each page, line by line, and the title that the file states.
@@ -14,7 +14,7 @@ const CLEARLY_BETTER: f64 = 1.1;
 pub(super) struct Draft {
     pub(super) pages: Vec<DraftPage>,
     pub(super) title: Option<String>,
-    /// It has more pages than are read.
+    /// Whether it has more pages than the limit.
     pub(super) is_cut: bool,
 }
 
@@ -22,9 +22,9 @@ pub(super) struct Draft {
 #[derive(Debug, Default, Clone)]
 pub(super) struct DraftPage {
     pub(super) text: String,
-    /// Why it was not read whole.
+    /// Why it was not read completely.
     pub(super) unread: Option<Unread>,
-    /// It shows text, even if none of it was read.
+    /// Whether it shows text, even if none of it was read.
     pub(super) has_content: bool,
     /// Pictures cover most of it.
     pub(super) is_picture: bool,
@@ -32,14 +32,14 @@ pub(super) struct DraftPage {
     pub(super) ocr: Option<Ended>,
 }
 
-/// Why a page is not read whole.
+/// Why a page is not read completely.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unread {
     /// A part of it cannot be decoded.
     Damaged,
-    /// It holds more than is read.
+    /// It contains more than the limits allow.
     TooLarge,
-    /// Its fonts do not tell which characters they show.
+    /// Its fonts do not state which characters they show.
     Fonts,
 }
 
@@ -54,7 +54,7 @@ impl From<Unread> for WarningReason {
 }
 
 impl DraftPage {
-    /// What of the page is not in its text.
+    /// What is missing in the page's text.
     pub(super) fn warning(&self) -> Option<WarningReason> {
         let recognised = self.ocr.as_ref().map(Ended::warning);
         let scan = recognised.or_else(|| self.is_scan().then_some(WarningReason::Scanned));
@@ -68,16 +68,16 @@ impl Draft {
         self.pages.is_empty() || (0..self.pages.len()).any(|page| self.is_doubtful(page))
     }
 
-    /// Whether another reader could do better on a page, from 0; of a page that is not there it could.
+    /// Whether another reader could do better on a page, from 0; true for a missing page.
     pub(super) fn is_doubtful(&self, page: usize) -> bool {
         self.pages.get(page).is_none_or(|page| {
             let has_doubtful_text = page.has_content && Quality::of(&page.text).is_doubtful();
-            // What is too large for the first reader, whose work is bounded, would never end in the second.
+            // A page that exceeds the limits of the first reader would take the second one forever.
             page.unread != Some(Unread::TooLarge) && (page.unread.is_some() || has_doubtful_text)
         })
     }
 
-    /// Of each doubtful page the better text; of two that are about as good, its own.
+    /// Takes the better text of each doubtful page; if both are about equally good, its own.
     pub(super) fn better_pages(mut self, other: Self) -> Self {
         self.title = self.title.or(other.title);
         if self.pages.is_empty() {
@@ -98,14 +98,14 @@ impl Draft {
 /// Why a reader failed.
 #[derive(Debug)]
 pub(super) enum Refusal {
-    /// It takes a password.
+    /// It requires a password.
     Protected,
-    /// It is broken, and how.
+    /// It is damaged, with the details.
     Damaged(String),
 }
 
 impl Refusal {
-    /// The more specific of two: to some readers, protection looks like damage.
+    /// The more specific of two: some readers report protection as damage.
     pub(super) fn or(self, other: Self) -> Self {
         if matches!(other, Self::Protected) { other } else { self }
     }
@@ -122,7 +122,7 @@ impl From<Refusal> for Unreadable {
     }
 }
 
-/// Runs a reader's code, which may panic on files made for it.
+/// Runs a reader's code, which may panic on malicious files.
 pub(super) fn guarded<T>(read: impl FnOnce() -> T) -> Result<T, Refusal> {
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
     outcome.map_err(|_| Refusal::Damaged("it cannot be parsed".to_owned()))

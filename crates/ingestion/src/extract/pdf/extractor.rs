@@ -1,4 +1,4 @@
-//! The second reader: `pdf-extract`, with its faults repaired.
+//! The second reader: `pdf-extract`, with its bugs worked around.
 
 use pdf_extract::{Document, Error, decode_text_string, output_doc, output_doc_page};
 
@@ -6,10 +6,10 @@ use super::draft::{Draft, DraftPage, Refusal, guarded};
 use super::glyphs::Pages;
 use super::widths;
 
-/// So many pages are read one by one, each of which walks through the tree of pages once more.
+/// The maximum number of pages that are read one by one, each of which walks the page tree again.
 const PAGES_ONE_BY_ONE: usize = 32;
 
-/// The draft of a file, of the pages (from 0) that are wanted; the others stay empty.
+/// The draft of a file, with the requested pages (from 0); the others are empty.
 pub(super) fn read(bytes: &[u8], wanted: impl Fn(usize) -> bool) -> Result<Draft, Refusal> {
     let mut document = guarded(|| Document::load_mem(bytes))?.map_err(refusal)?;
     if document.is_encrypted() {
@@ -41,7 +41,7 @@ pub(super) fn as_it_comes(bytes: &[u8]) -> Option<String> {
     guarded(|| pdf_extract::extract_text_from_mem(bytes)).ok()?.ok()
 }
 
-/// A page's text by its glyphs and their places; if that fails or finds nothing, by its content.
+/// A page's text from its glyphs and their positions; if that fails or finds nothing, from its content.
 fn page(document: &Document, number: u32) -> String {
     let mut pages = Pages::default();
     let outcome = guarded(|| output_doc_page(document, &mut pages, number));
@@ -51,7 +51,7 @@ fn page(document: &Document, number: u32) -> String {
     }
 }
 
-/// A page's text as the parser beneath finds it in the page's content.
+/// A page's text as the underlying parser finds it in the page's content.
 fn by_content(document: &Document, number: u32) -> String {
     guarded(|| document.extract_text(&[number])).ok().and_then(Result::ok).unwrap_or_default()
 }

@@ -19,9 +19,9 @@ use super::recovery::{Recovery, characters_of, symbol, variant};
 
 /// Widths and heights of glyphs are thousandths of the size of the type.
 const UNITS: f64 = 1000.0;
-/// A weight from which type is bold (ISO 32000-2, 9.8.1).
+/// The minimum weight of a bold font (ISO 32000-2, 9.8.1).
 const BOLD_WEIGHT: f64 = 600.0;
-/// The flag of a font whose type is to be drawn bold.
+/// The flag of a font that is to be drawn bold.
 const FORCE_BOLD: u32 = 1 << 18;
 /// The average width of a glyph, relative to the size of its type.
 const AVERAGE_WIDTH: f64 = 0.5;
@@ -40,13 +40,13 @@ pub(super) struct Font<'a> {
     program: Program<'a>,
     recovery: Recovery,
     known: RefCell<HashMap<u32, Option<Characters>>>,
-    /// Its glyphs are bullets and arrows, whatever their codes are.
+    /// Whether its glyphs are bullets and arrows, whatever their codes.
     is_symbols: bool,
     pub(super) is_bold: bool,
     /// How high its glyphs are, relative to the size that a page gives it: 1 but for Type 3 fonts, which have a scale
     /// of their own.
     pub(super) height: f64,
-    /// It stands in for a font that is not there.
+    /// Whether it replaces a missing font.
     pub(super) is_fallback: bool,
 }
 
@@ -54,13 +54,13 @@ pub(super) struct Font<'a> {
 pub(super) struct Code {
     /// Its length in bytes.
     pub(super) bytes: usize,
-    /// What it shows. `None` if nothing tells.
+    /// The characters that it shows; `None` if unknown.
     pub(super) characters: Option<Characters>,
-    /// The way to the next origin, relative to the size of the type.
+    /// The distance to the next origin, relative to the font size.
     pub(super) advance: Vec2,
-    /// The way from the current place to its origin.
+    /// The distance from the current position to its origin.
     pub(super) displacement: Vec2,
-    /// It is the single byte 32, which word spacing widens.
+    /// Whether it is the single byte 32, which word spacing widens.
     pub(super) is_space: bool,
 }
 
@@ -79,7 +79,7 @@ impl<'a> Fonts<'a> {
         }
     }
 
-    /// The font of a dictionary; Helvetica in the place of one that cannot be loaded.
+    /// The font of a dictionary; Helvetica if it cannot be loaded.
     pub(super) fn font(&mut self, dictionary: Option<&Dict<'a>>) -> Option<Rc<Font<'a>>> {
         let Some(dictionary) = dictionary else { return self.fallback() };
         let data = dictionary.data();
@@ -133,7 +133,7 @@ impl Font<'_> {
         !self.program.is_horizontal()
     }
 
-    /// The code that begins a string. `None` if the string is empty.
+    /// The first code of a string; `None` if the string is empty.
     pub(super) fn code(&self, string: &[u8]) -> Option<Code> {
         let first = *string.first()?;
         let (code, bytes) = self.program.read_code(string, 0);
@@ -178,7 +178,7 @@ fn name_of(font: &Dict<'_>) -> String {
     name.map(|name| name.as_str().to_lowercase()).unwrap_or_default()
 }
 
-/// Whether the font's name is that of one for bullets and arrows.
+/// Whether the font's name is that of a symbol font with bullets and arrows.
 fn is_symbols(font: &Dict<'_>) -> bool {
     let name = name_of(font);
     ["symbol", "wingdings", "webdings", "dingbats"].iter().any(|word| name.contains(word))

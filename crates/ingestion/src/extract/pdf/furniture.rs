@@ -1,28 +1,28 @@
-//! Lines that pages repeat at their upper and lower edges.
+//! Headers and footers: lines that pages repeat at their upper and lower edges.
 
 use std::collections::HashMap;
 
-/// Documents with fewer pages repeat nothing often enough.
+/// In documents with fewer pages, no line is repeated often enough.
 const FEW_PAGES: usize = 4;
-/// Lines at each edge of a page that can be a header or footer.
+/// The number of lines at each edge of a page that can be a header or footer.
 const EDGE_LINES: usize = 3;
-/// A line on more than this share of the pages is one: left and right pages may differ.
+/// A line on more than this fraction of the pages is one; left and right pages may differ.
 const SHARE: f64 = 0.4;
 
-/// A line, as it may stand on other pages too.
+/// A line, in the form in which it may recur on other pages.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Key {
     /// The same line.
     Same(String),
-    /// The same line but for one number, which is that much above the number of the page.
+    /// The same line except for one number, whose difference from the page number is this.
     Counting { text: String, above: i64 },
 }
 
-/// The pages without the lines that most of them repeat at their edges. The first occurrence of a line with words stays;
-/// page numbers go everywhere.
+/// The pages without the lines that most of them repeat at their edges. The first occurrence of a line with words is
+/// kept; page numbers are removed everywhere.
 ///
-/// Only lines that are the same are a repetition, or lines with a number that moves with the page: the number, the date
-/// and the total of five invoices in one file differ and are what the file is about.
+/// Only identical lines count as repeated, or lines with a number that follows the page number: the numbers, dates and
+/// totals of five invoices in one file differ and are its content.
 pub(super) fn without(mut pages: Vec<Vec<String>>) -> Vec<Vec<String>> {
     if pages.len() < FEW_PAGES {
         return pages;
@@ -78,7 +78,8 @@ fn edge(page: &[String], from_the_end: bool) -> std::vec::IntoIter<usize> {
     places.into_iter()
 }
 
-/// What a line can be on other pages: itself if it has words, and itself with each of its numbers counting the pages.
+/// The forms that a line can have on other pages: unchanged if it has words, and with each of its numbers as the page
+/// number.
 fn keys(line: &str, page: i64) -> Vec<Key> {
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
     let mut keys = Vec::new();

@@ -1,10 +1,10 @@
-//! A glyph on a page, with its place.
+//! A glyph on a page, with its position.
 
 use std::rc::Rc;
 
 use hayro_font::kurbo::{Point, Vec2};
 
-/// Stands for a glyph whose character nothing tells.
+/// Represents a glyph whose character is unknown.
 pub(super) const UNKNOWN: char = '\u{fffd}';
 
 /// A glyph that a page shows.
@@ -17,7 +17,7 @@ pub(super) struct Glyph {
     pub(super) end: Point,
     /// The direction of its line, of length 1.
     pub(super) along: Vec2,
-    /// The space in points that the page states to follow it: that between characters, and between words if it is a blank.
+    /// The spacing after it, in points, that the page sets: character spacing, and word spacing if it is a blank.
     pub(super) spacing: f64,
     /// The size of its type in points.
     pub(super) size: f64,
@@ -74,8 +74,8 @@ impl Characters {
     }
 }
 
-/// Whether it is of a script that runs from right to left: Hebrew, Arabic and their neighbours, with their forms of
-/// presentation.
+/// Whether it is of a script that runs from right to left: Hebrew, Arabic and their neighbours, with their presentation
+/// forms.
 pub(super) fn runs_right_to_left(char: char) -> bool {
     matches!(char, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}')
 }
@@ -85,7 +85,7 @@ pub(super) fn is_ideograph(char: char) -> bool {
     matches!(char, '\u{2e80}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff00}'..='\u{ffef}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// Appends the text of the next line, after a blank unless both are of scripts without blanks.
+/// Appends the text of the next line, after a blank unless both are in scripts without blanks.
 pub(super) fn push_next_line(text: &mut String, line: &str) {
     let is_whole = |char: Option<char>| char.is_some_and(is_ideograph);
     let goes_on = is_whole(text.chars().next_back()) && is_whole(line.chars().next());

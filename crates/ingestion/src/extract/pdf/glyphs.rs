@@ -1,16 +1,16 @@
-//! Glyphs and their places, put together to lines of text.
+//! Assembles glyphs into lines of text by their positions.
 
 use std::collections::HashMap;
 
 use pdf_extract::{MediaBox, OutputDev, OutputError, Transform};
 
-/// A gap this wide, measured by the size of the type, is a blank.
+/// A gap this wide, relative to the font size, is a blank.
 const BLANK: f64 = 0.12;
-/// A step this far up or down begins a line.
+/// A step this far up or down starts a line.
 const LINE: f64 = 0.5;
-/// A step this far begins a block.
+/// A step this far starts a block.
 const BLOCK: f64 = 1.9;
-/// A glyph printed again this near to itself is bold, not twice there.
+/// A glyph that is printed again this close to itself is bold, not repeated.
 const BOLD: f64 = 0.15;
 /// How many previous glyphs are searched for the one that this one makes bold.
 const BOLD_GLYPHS: usize = 64;
@@ -18,7 +18,7 @@ const BOLD_GLYPHS: usize = 64;
 /// Collects the text of pages.
 #[derive(Debug, Default)]
 pub(super) struct Pages {
-    /// The pages that came to their end, by number.
+    /// The completed pages, by number.
     pub(super) finished: HashMap<u32, String>,
     number: u32,
     current: Page,
@@ -38,7 +38,7 @@ struct Glyph {
     /// Its left end along the line, and that of the next glyph.
     start: f64,
     end: f64,
-    /// Its place across the lines; falls from line to line.
+    /// Its position across the lines; it decreases from line to line.
     across: f64,
     size: f64,
 }

@@ -4,26 +4,26 @@ use std::collections::BTreeMap;
 
 use super::rows::Row;
 
-/// Type this much larger than the text's is a heading's.
+/// Type that is larger than the text by this factor is a heading.
 const LARGER: f64 = 1.15;
-/// A heading has at most this many characters; one of the size of the text, that many.
+/// The maximum number of characters of a heading, and of one in the size of the text.
 const CHARS: usize = 150;
 const BOLD_CHARS: usize = 90;
-/// Type of a size that more than this share of the characters have is text.
+/// A font size that more than this fraction of the characters have is text.
 const TEXT_SHARE: f64 = 0.2;
-/// If more than this share of the characters are bold, boldness says nothing.
+/// If more than this fraction of the characters are bold, boldness is ignored.
 const BOLD_SHARE: f64 = 0.3;
 /// Documents with fewer characters in the size of the text have no headings.
 const FEW_CHARS: usize = 120;
-/// Sizes of headings that are told apart.
+/// The number of heading sizes that are distinguished.
 const LEVELS: usize = 4;
 
 /// The sizes of a document's type, in half points.
 #[derive(Debug, Default)]
 pub(super) struct Sizes {
-    /// That of the text; 0 if there is too little of it.
+    /// The size of the text; 0 if there is too little of it.
     body: u64,
-    /// Those of headings, the largest first.
+    /// The sizes of headings, largest first.
     larger: Vec<u64>,
     bold_tells: bool,
 }

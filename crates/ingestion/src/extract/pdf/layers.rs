@@ -26,7 +26,7 @@ impl Layers {
         Self { off }
     }
 
-    /// Whether the content of a group, or of a membership of groups, is shown.
+    /// Whether the content of a group, or of a group membership, is shown.
     pub(super) fn are_seen(&self, group: &Dict<'_>, id: Option<ObjectIdentifier>) -> bool {
         if self.off.is_empty() {
             return true;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-/// A line at least this long, measured by the longest of its block, reaches the margin: the next one continues its
+/// A line at least this long, relative to the longest of its block, reaches the margin: the next one continues its
 /// sentence.
 const FULL_LINE: f64 = 0.6;
 /// A block whose longest line is shorter is a list of names or an address, not a paragraph; in characters.
@@ -10,21 +10,21 @@ const PARAGRAPH_CHARS: usize = 40;
 /// This many blanks within a line are a gap between columns.
 const COLUMN_GAP: &str = "   ";
 
-/// The lines of a page, with characters as they are meant; blank lines lie between blocks.
+/// The lines of a page, with normalised characters and blank lines between blocks.
 pub(super) fn of(page: &str) -> Vec<String> {
     page.lines()
         .map(|line| line.chars().flat_map(meant).collect::<String>().trim_end().to_owned())
         .collect()
 }
 
-/// The words with a hyphen within a line, in lower case: their hyphen is theirs at a line's end too.
+/// The words with a hyphen inside a line, in lower case: they keep their hyphen at the end of a line, too.
 pub(super) fn hyphenated_words(pages: &[Vec<String>]) -> HashSet<String> {
     let words = pages.iter().flatten().flat_map(|line| line.split_whitespace());
     let words = words.map(|word| word.trim_matches(|char: char| !char.is_alphanumeric()));
     words.filter(|word| word.contains('-')).map(str::to_lowercase).collect()
 }
 
-/// A page's text: lines that go on with the line before are joined to it, blocks are apart by an empty line.
+/// A page's text: lines that continue the previous line are joined to it, and blocks are separated by an empty line.
 pub(super) fn paragraphs(lines: &[String], hyphenated: &HashSet<String>) -> String {
     let mut text = String::new();
     for block in lines.split(|line| line.trim().is_empty()).filter(|block| !block.is_empty()) {
@@ -48,14 +48,14 @@ pub(super) fn paragraphs(lines: &[String], hyphenated: &HashSet<String>) -> Stri
     text
 }
 
-/// How a line is joined to the one before.
+/// How a line is joined to the previous one.
 enum Joint {
     /// On a line of its own.
     Line,
     Blank,
-    /// Without a blank: the hyphen is the word's own, or the script has no blanks.
+    /// Without a blank: the hyphen belongs to the word, or the script has no blanks.
     Nothing,
-    /// Without the hyphen that only broke the word.
+    /// Without the hyphen, which only divided the word.
     NoHyphen,
 }
 
@@ -82,7 +82,7 @@ impl Joint {
     }
 }
 
-/// The joint of a word that the line's end breaks.
+/// How to join a word that is divided at the end of the line.
 fn broken_word(before: &str, line: &str, hyphenated: &HashSet<String>) -> Option<Joint> {
     let start = before.strip_suffix(['-', '\u{2010}'])?;
     if start.split_whitespace().next_back().is_some_and(is_address) && !line.starts_with(' ') {
@@ -99,7 +99,7 @@ fn broken_word(before: &str, line: &str, hyphenated: &HashSet<String>) -> Option
     Some(if hyphenated.contains(&whole) { Joint::Nothing } else { Joint::NoHyphen })
 }
 
-/// Whether a word is an address on the web, whose hyphens are its own.
+/// Whether a word is a web address, whose hyphens belong to it.
 fn is_address(word: &str) -> bool {
     word.contains("://") || word.trim_start_matches(['(', '<', '[']).starts_with("www.")
 }
@@ -134,7 +134,7 @@ fn is_label(label: &str) -> bool {
     !label.is_empty() && (is_number || is_letter || is_roman)
 }
 
-/// A character as it is meant: ligatures become their letters, characters of typesetting or private to a font are removed.
+/// Normalises a character: ligatures become their letters; typesetting and private-use characters are removed.
 fn meant(char: char) -> impl Iterator<Item = char> {
     let replaced = match char {
         'ﬀ' => "ff",

@@ -1,27 +1,27 @@
-//! The addresses that links on a page lead to, told in its text.
+//! Inserts the addresses of a page's links into its text.
 
 use std::collections::{HashMap, HashSet};
 
 use super::annotations::Link;
 use super::glyph::{Characters, Glyph};
 
-/// Comparisons of glyphs with links that a page may cost.
+/// The maximum number of comparisons between glyphs and links of a page.
 const COMPARISONS: usize = 20_000_000;
 
 /// A page with more addresses is a list of links, or a printed website: they would bury its text. Mail addresses and
-/// telephone numbers are always told.
+/// telephone numbers are always included.
 const ADDRESSES: usize = 8;
 /// ... and one whose addresses are longer than this share of its text.
 const SHARE: f64 = 0.5;
 
 /// The glyphs with the address of each link after its last one: `the form (https://harbour.example/form)`.
 ///
-/// An address that the page shows is not repeated, nor one that it has told before.
-pub(super) fn told(glyphs: Vec<Glyph>, links: &[Link]) -> Vec<Glyph> {
+/// An address that the page shows or that was already inserted is not repeated.
+pub(super) fn with_targets(glyphs: Vec<Glyph>, links: &[Link]) -> Vec<Glyph> {
     if links.is_empty() || glyphs.len().saturating_mul(links.len()) > COMPARISONS {
         return glyphs;
     }
-    let mut told: HashSet<&str> = HashSet::new();
+    let mut inserted: HashSet<&str> = HashSet::new();
     let mut after: HashMap<usize, String> = HashMap::new();
     for link in links.iter().rev() {
         let place = link.place.inflate(1.0, 1.0);
@@ -34,10 +34,10 @@ pub(super) fn told(glyphs: Vec<Glyph>, links: &[Link]) -> Vec<Glyph> {
         }
         let Some(last) = last else { continue };
         let address = link.address.strip_prefix("mailto:").unwrap_or(&link.address);
-        // The query of a mail address is a subject.
+        // The query of a mail address contains a subject.
         let is_mail = link.address.starts_with("mailto:");
         let address = if is_mail { address.split('?').next().unwrap_or_default() } else { address };
-        if !shows(&text, address) && !address.is_empty() && told.insert(address) {
+        if !shows(&text, address) && !address.is_empty() && inserted.insert(address) {
             after.insert(last, format!(" ({address})"));
         }
     }
@@ -61,7 +61,7 @@ pub(super) fn told(glyphs: Vec<Glyph>, links: &[Link]) -> Vec<Glyph> {
     all
 }
 
-/// The middle of a glyph, at half the height of its small letters.
+/// The centre of a glyph, at half the x-height.
 fn middle(glyph: &Glyph) -> hayro_font::kurbo::Point {
     let up = hayro_font::kurbo::Vec2::new(-glyph.along.y, glyph.along.x);
     glyph.start.midpoint(glyph.end) + up * (0.25 * glyph.size)

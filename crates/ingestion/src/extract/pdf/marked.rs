@@ -1,25 +1,25 @@
-//! Marked content (ISO 32000-2, 14.6): parts that are not shown, and text that stands in for glyphs.
+//! Marked content (ISO 32000-2, 14.6): parts that are not shown, and text that replaces glyphs.
 
 use hayro_syntax::object::{Dict, String as Bytes};
 
 use super::glyph::{Characters, UNKNOWN};
 use super::strings::text_string;
 
-/// Sequences that lie in each other deeper are not looked at.
+/// Sequences that are nested more deeply are ignored.
 const DEPTH: usize = 256;
 
 /// The sequences around the current place, from the outermost.
 #[derive(Debug, Default)]
 pub(super) struct Marked {
     sequences: Vec<Sequence>,
-    /// How many are open beyond the depth that is looked at.
+    /// The number of open sequences beyond that depth.
     deeper: usize,
 }
 
 #[derive(Debug)]
 struct Sequence {
     is_seen: bool,
-    /// The text that stands in for its glyphs.
+    /// The text that replaces its glyphs.
     replacement: Option<Replacement>,
 }
 
@@ -39,7 +39,7 @@ impl Marked {
         let replacement = actual.and_then(|actual| {
             let stated = text_string(actual.as_bytes());
             let text: String = stated.chars().filter(|char| !is_noise(*char)).collect();
-            // A replacement that is nothing but noise is the mistake of a program.
+            // A replacement that is only noise is a bug of the producing program.
             let is_sound = stated.is_empty() || !text.is_empty();
             is_sound.then(|| Replacement { text: Characters::of(&text), is_used: false })
         });
@@ -59,7 +59,7 @@ impl Marked {
         self.sequences.len()
     }
 
-    /// Closes what a content stream has left open.
+    /// Closes the sequences that a content stream left open.
     pub(super) fn truncate(&mut self, depth: usize) {
         self.sequences.truncate(depth);
         self.deeper = 0;
@@ -69,7 +69,7 @@ impl Marked {
         self.sequences.last().is_none_or(|sequence| sequence.is_seen)
     }
 
-    /// What a glyph at this place says: itself, or the text that stands in for it and its neighbours, once.
+    /// The text of a glyph at this place: its own, or once the text that replaces it and its neighbours.
     pub(super) fn replaced(&mut self, own: Characters) -> Option<Characters> {
         let replacement =
             self.sequences.iter_mut().find_map(|sequence| sequence.replacement.as_mut());

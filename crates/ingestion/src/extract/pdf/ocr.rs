@@ -1,4 +1,4 @@
-//! Text that only pictures show: scanned pages, and pictures that are uploaded as they are.
+//! Text that is only in pictures: scanned pages and uploaded pictures.
 
 use cicerone_domain::content::WarningReason;
 use hayro_syntax::Pdf;
@@ -12,7 +12,7 @@ use super::scan;
 use crate::extract::Unreadable;
 use crate::extract::ocr::{Ocr, Recognized};
 
-/// After so many failures one after the other, the pages that follow are not tried.
+/// After this many consecutive failures, the remaining pages are not tried.
 const FAILURES: usize = 3;
 /// Lines of a text that would be Markdown.
 const MARKS: [&str; 3] = ["#", "|", "```"];
@@ -35,7 +35,7 @@ impl Ended {
     }
 }
 
-/// Has the pages recognised that show pictures and no text.
+/// Recognises the pages that show pictures and no text.
 pub(super) fn fill(draft: &mut Draft, bytes: &[u8], ocr: &mut dyn Ocr) {
     if !draft.pages.iter().any(DraftPage::is_scan) {
         return;
@@ -64,7 +64,7 @@ pub(super) fn fill(draft: &mut Draft, bytes: &[u8], ocr: &mut dyn Ocr) {
     stop(draft);
 }
 
-/// Pages that were not tried because of the failures before them fail for the reason of the last.
+/// Pages that were not tried because of earlier failures fail for the reason of the last one.
 fn stop(draft: &mut Draft) {
     let reason = draft.pages.iter().rev().find_map(|page| page.ocr.clone());
     if let Some(Ended::Failed(reason)) = reason {
@@ -80,7 +80,7 @@ impl DraftPage {
         self.is_picture && self.text.trim().is_empty()
     }
 
-    /// Takes what was recognised of it.
+    /// Takes the recognised text.
     fn take(&mut self, outcome: Recognized) {
         self.ocr = Some(match outcome {
             Recognized::Failed(reason) => Ended::Failed(reason),
@@ -118,7 +118,7 @@ pub(super) fn draft_of(picture: &[u8], ocr: &mut dyn Ocr) -> Result<Draft, Unrea
     Ok(Draft { pages: pages.collect(), ..Draft::default() })
 }
 
-/// Recognised text as the text of a page: its lines are text, whatever they begin with.
+/// Escapes recognised text for a page: its lines are text, whatever they begin with.
 fn text_of(recognised: &str) -> String {
     let mut text = String::with_capacity(recognised.len());
     for line in recognised.lines().map(|line| line.trim_matches(['\u{c}', ' ', '\t'])) {

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use super::glyph::Glyph;
 
-/// A glyph shown again this near to itself, measured by the size of its type, is the same one.
+/// A glyph that is shown again this close to itself, relative to its font size, is the same one.
 const SAME_PLACE: f64 = 0.1;
-/// ... and by its width: narrow letters stand near to each other.
+/// ... and relative to its width, because narrow letters are close to each other.
 const SAME_PLACE_BY_WIDTH: f64 = 0.4;
-/// Type of another size, beyond this share, is other text.
+/// Type whose size differs by more than this fraction is different text.
 const SAME_SIZE: f64 = 0.1;
 
 /// The glyphs of a page by their places.
@@ -26,13 +26,13 @@ struct Seen {
 }
 
 impl Overprint {
-    /// Whether a glyph is there already, from another string: within a string, equal glyphs are repeated letters or digits
-    /// however near they stand.
+    /// Whether the glyph already exists, from another string. Within a string, equal glyphs are repeated letters or
+    /// digits, however close they are.
     pub(super) fn repeats(&mut self, glyph: &Glyph) -> bool {
         if glyph.text.is_blank() {
             return false;
         }
-        // Cells are twice as wide as the reach: what is near is in this cell or in the one on the nearer side.
+        // Cells are twice as wide as the reach, so a close glyph is in this cell or in the one on the nearer side.
         let tolerance = SAME_PLACE * glyph.size;
         let width = (glyph.end - glyph.start).hypot();
         let reach =

@@ -7,21 +7,22 @@ use super::rows::Row;
 use super::stacks;
 use super::tables::{self, Part};
 
-/// A step down of more than this, measured by the size of the type, begins a block.
+/// A step down of more than this, relative to the font size, begins a block.
 const BLOCK: f64 = 1.9;
-/// ... or one that is wider than those before by this factor, and wider than that.
+/// ... and so does one that is wider than the previous ones by this factor, and wider than this.
 const WIDER: (f64, f64) = (1.35, 1.3);
 /// A step up of more than this begins a block.
 const UP: f64 = 2.0;
-/// A table's row is not parted from the one before by less than this.
+/// A smaller step than this does not separate a table's row from the previous one.
 const TABLE_STEP: f64 = 4.0;
-/// What stands between texts on one line that are no table.
+/// The separator of texts on one line that are not a table.
 const APART: &str = "   ";
 
-/// What the type of a document says about its headings.
+/// The font sizes of the document, which determine its headings.
 pub(super) type Body = Sizes;
 
-/// The text of a page. Blank lines lie between blocks, headings begin with `#`, rows of tables stand between `|`.
+/// The text of a page. Blocks are separated by blank lines, headings begin with `#`, and cells of tables are enclosed
+/// in `|`.
 pub(super) fn text(rows: Vec<Row>, body: &Body) -> String {
     let parts = tables::of(columns::in_order(stacks::beside(rows)));
     let mut text = String::new();
@@ -36,7 +37,7 @@ pub(super) fn text(rows: Vec<Row>, body: &Body) -> String {
             Part::Text(row) => body.level(row, begins, next),
             Part::Table { .. } => None,
         };
-        // A heading of several lines is one.
+        // The lines of one heading are joined.
         let goes_on = matches!((&heading, level), (Some((open, _)), Some(level)) if *open == level)
             && !begins;
         if let Some((_, open)) = heading.as_mut().filter(|_| goes_on) {
@@ -114,7 +115,7 @@ impl<'p> Before<'p> {
         Self { row, is_heading, is_table: matches!(part, Part::Table { .. }), step }
     }
 
-    /// Whether a block ends before that row.
+    /// Whether a block ends before this row.
     fn ends_before(&self, row: &Row) -> bool {
         let size = self.row.size().max(row.size());
         let down = self.row.level() - row.level();

@@ -7,23 +7,23 @@ use hayro_syntax::page::Resources;
 
 use super::bounds;
 
-/// The most pixels of a picture: 600 dots per inch of a page of A4 are 35 million.
+/// The maximum number of pixels of a picture: an A4 page at 600 dpi has 35 million.
 const PIXELS: usize = 40_000_000;
 /// Components of a colour.
 const COMPONENTS: usize = 32;
-/// Colour spaces lie in each other.
+/// The maximum nesting depth of colour spaces.
 const DEPTH: usize = 3;
 
 /// A picture.
 #[derive(Debug)]
 pub(super) struct Picture {
-    /// Its shades; `None` for a stencil, which is black.
+    /// Its grey values; `None` for a stencil, which is black.
     shades: Option<Plane>,
-    /// How much of what lies below each place hides; `None` if everything does.
+    /// The opacity of each pixel; `None` if all pixels are opaque.
     cover: Option<Plane>,
 }
 
-/// A value for each place of a picture, row by row from above.
+/// A value for each pixel of a picture, row by row from the top.
 #[derive(Debug)]
 struct Plane {
     width: usize,
@@ -32,7 +32,7 @@ struct Plane {
 }
 
 impl Picture {
-    /// A picture without its compression. `None` if it is damaged or too large.
+    /// A decoded picture; `None` if it is damaged or too large.
     pub(super) fn decoded(picture: &Stream<'_>, resources: &Resources<'_>) -> Option<Self> {
         let dictionary = picture.dict();
         if is_stencil(dictionary) {
@@ -60,7 +60,7 @@ impl Picture {
         planes.into_iter().flatten().map(|plane| plane.width).max().unwrap_or(0)
     }
 
-    /// The shade at a place, from 0 to 1 across and down, above what lies below it.
+    /// The grey value at a position, from 0 to 1 across and down, blended with what is below.
     pub(super) fn shade(&self, across: f64, down: f64, below: f64) -> f64 {
         let is_inside = (0.0..1.0).contains(&across) && (0.0..1.0).contains(&down);
         if !is_inside {
@@ -73,7 +73,7 @@ impl Picture {
     }
 }
 
-/// The size that a picture states, if it is not larger than any that is read.
+/// The stated size of a picture, if it is within the limit.
 pub(super) fn size(dictionary: &Dict<'_>) -> Option<(usize, usize)> {
     let side = |long: &[u8], short: &[u8]| {
         dictionary.get::<u32>(long).or_else(|| dictionary.get::<u32>(short))
@@ -150,15 +150,15 @@ fn components(space: ImageColorSpace) -> usize {
     }
 }
 
-/// Colour spaces, as far as shades of grey need them.
+/// Colour spaces, as far as needed for grey values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Colors {
     Grey,
     Light,
     Ink,
-    /// A number of inks, each darker the more there is of it.
+    /// A number of inks; more ink is darker.
     Inks(usize),
-    /// Numbers of a list of shades.
+    /// Indices of a palette of grey values.
     Listed(Vec<u8>),
 }
 
@@ -204,13 +204,13 @@ impl Colors {
                 let inks = second?.into_array()?.iter::<Object<'_>>().take(COMPONENTS + 1).count();
                 (1..=COMPONENTS).contains(&inks).then_some(Self::Inks(inks))
             }
-            // A lightness and two directions of colour.
+            // Lightness and two colour components.
             b"Lab" | b"CalRGB" => Some(Self::Light),
             _ => Self::of(&Object::Name(name), resources, depth + 1),
         }
     }
 
-    /// What a number of components usually is.
+    /// The usual colour space for a number of components.
     fn of_number(components: usize) -> Option<Self> {
         match components {
             1 => Some(Self::Grey),
@@ -230,7 +230,7 @@ impl Colors {
         }
     }
 
-    /// The shade of a colour.
+    /// The grey value of a colour.
     fn shade(&self, color: &[u8]) -> u8 {
         let light = |red: u8, green: u8, blue: u8| {
             let sum = 77 * u32::from(red) + 150 * u32::from(green) + 29 * u32::from(blue);
@@ -263,7 +263,7 @@ struct Rows<'d> {
 }
 
 impl Rows<'_> {
-    /// The shade of each place; what the data lack is white.
+    /// The grey value of each pixel; missing data is white.
     fn shades(&self, colors: &Colors) -> Option<Vec<u8>> {
         if !matches!(self.bits, 1 | 2 | 4 | 8 | 16) {
             return None;

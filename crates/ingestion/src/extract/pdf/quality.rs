@@ -1,24 +1,24 @@
-//! How readable a text is.
+//! The readability of a text.
 
 use std::iter::Sum;
 use std::ops::Add;
 
-/// The share of characters that no font explained, beyond which a text is gibberish.
+/// A text with more than this fraction of characters that no font maps is gibberish.
 const UNREADABLE_SHARE: f64 = 0.15;
-/// The share of words of a single letter beyond which a text is gibberish: English has 5 %.
+/// A text with more than this fraction of single-letter words is gibberish: English has 5 %.
 const SINGLE_SHARE: f64 = 0.6;
-/// With fewer words, their lengths say nothing.
+/// With fewer words, their lengths are ignored.
 const FEW_WORDS: usize = 30;
-/// The share of either beyond which another reader is asked.
+/// Above this fraction of either, the other reader is tried.
 const DOUBTFUL_SHARE: f64 = 0.02;
 const DOUBTFUL_SINGLE_SHARE: f64 = 0.5;
 
 /// Counts of a text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Quality {
-    /// Characters but blanks.
+    /// Characters other than blanks.
     chars: usize,
-    /// Those that say nothing: replacement and control characters, private use.
+    /// Those without meaning: replacement, control and private-use characters.
     unreadable: usize,
     /// Letters and digits.
     alphanumeric: usize,
@@ -52,7 +52,7 @@ impl Quality {
         self.alphanumeric > 0 || self.unreadable > 0
     }
 
-    /// Whether it is not text but the remains of one.
+    /// Whether it is gibberish rather than text.
     pub(super) fn is_gibberish(self) -> bool {
         self.share(self.unreadable) > UNREADABLE_SHARE || self.single_share() > SINGLE_SHARE
     }
@@ -64,7 +64,7 @@ impl Quality {
             || self.single_share() > DOUBTFUL_SINGLE_SHARE
     }
 
-    /// How much readable text there is; unreadable text and torn words count against it.
+    /// The amount of readable text; unreadable characters and split words are subtracted.
     pub(super) fn score(self) -> f64 {
         let readable = self.alphanumeric as f64 - 3.0 * self.unreadable as f64;
         readable.max(0.0) * (1.0 - self.single_share())
@@ -104,7 +104,7 @@ impl Sum for Quality {
     }
 }
 
-/// Characters that replace those of a font without a mapping.
+/// The characters that are shown for those of a font without a mapping.
 fn is_unreadable(char: char) -> bool {
     char.is_control()
         || matches!(char, '\u{fffd}' | '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}')

@@ -1,4 +1,4 @@
-//! The first reader: which glyphs stand where on each page, by `hayro-font` and `hayro-syntax`.
+//! The first reader: the glyphs of each page and their positions, with `hayro-font` and `hayro-syntax`.
 
 use hayro_font::kurbo::{Affine, Rect};
 use hayro_syntax::object::{Array, Dict, Stream};
@@ -15,11 +15,11 @@ use super::state::State;
 use super::strings::text_string;
 use super::{annotations, direction, links, page, rows, runs};
 
-/// Streams that make up the content of a page.
+/// The maximum number of streams in the content of a page.
 const STREAMS: usize = 10_000;
-/// A share of glyphs without a character beyond which a page is not read whole.
+/// A page with more than this fraction of unknown glyphs is not read completely.
 const UNKNOWN_SHARE: f64 = 0.02;
-/// A page of which pictures cover at least this share, and that shows no text, is probably a scan.
+/// A page without text is probably a scan if pictures cover at least this fraction of it.
 const PICTURE_SHARE: f64 = 0.5;
 
 /// The draft of a file.
@@ -46,7 +46,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Draft, Refusal> {
     Ok(Draft { pages: pages.collect(), title, is_cut: pdf.pages().len() > bounds::PAGES })
 }
 
-/// What is collected of a page.
+/// What is collected from a page.
 struct Collected {
     rows: Vec<Row>,
     unread: Option<Unread>,
@@ -60,7 +60,7 @@ fn collect<'a>(page: &Page<'a>, tools: &mut Tools<'a, '_>) -> Collected {
     let visible = visible(page);
     let mut found = Vec::new();
     let mut is_broken = false;
-    // What is read until the library's code panics is kept.
+    // Content that was read before the library panics is kept.
     let outcome = guarded(|| {
         let (content, is_whole) = content(page);
         is_broken = !is_whole;
@@ -76,15 +76,15 @@ fn collect<'a>(page: &Page<'a>, tools: &mut Tools<'a, '_>) -> Collected {
         let glyphs = shown.glyphs.len() + shown.outside.len();
         (shown.unknown as f64 > UNKNOWN_SHARE * glyphs as f64).then_some(Unread::Fonts)
     };
-    // Text that lies outside of the page is kept where nothing else is.
+    // Text outside the page is kept if there is no other text.
     let glyphs = if shown.glyphs.is_empty() { shown.outside } else { shown.glyphs };
     let has_content = !glyphs.is_empty() || shown.bytes > 0 || unread.is_some();
-    let glyphs = links::told(direction::settled(glyphs), &found);
+    let glyphs = links::with_targets(direction::settled(glyphs), &found);
     let is_picture = shown.picture_share >= PICTURE_SHARE;
     Collected { rows: rows::of(runs::of(&glyphs)), unread, has_content, is_picture }
 }
 
-/// What is seen of a page.
+/// The visible area of a page.
 pub(super) fn visible(page: &Page<'_>) -> Option<Rect> {
     let seen = page.intersected_crop_box();
     let is_sound = seen.width() > 1.0 && seen.height() > 1.0;
@@ -97,7 +97,7 @@ pub(super) fn content(page: &Page<'_>) -> (Vec<u8>, bool) {
     let mut add = |stream: &Stream<'_>| match bounds::decoded(stream) {
         Some(decoded) if content.len() + decoded.len() <= bounds::CONTENT_BYTES => {
             content.extend_from_slice(&decoded);
-            // Streams are apart as if a blank lay between them.
+            // Streams are separated as if by a blank.
             content.push(b' ');
         }
         _ => is_whole = false,

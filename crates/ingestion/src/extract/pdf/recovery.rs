@@ -1,7 +1,7 @@
-//! Characters of glyphs whose font does not state them in the usual way.
+//! Characters of glyphs whose font does not map them in the usual way.
 //!
-//! The library knows `ToUnicode` maps and glyph names. What is left are composite fonts without a map and one-byte fonts
-//! with names of their own.
+//! The library handles `ToUnicode` maps and glyph names. This module handles composite fonts without a map and one-byte
+//! fonts with nonstandard names.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -14,13 +14,13 @@ use skrifa::{FontRef, MetadataProvider as _};
 use super::bounds;
 use super::glyph::Characters;
 
-/// How many entries of an embedded font's map are read.
+/// The maximum number of entries of an embedded font's map that are read.
 const MAPPINGS: usize = 200_000;
 /// In the fonts that come with Windows and their clones, glyph 3 is the blank and the glyphs of ASCII follow in order.
 /// Programs that do not embed such a font write its glyphs' numbers.
 const ASCII_FROM_GLYPH: u32 = 29;
 
-/// What is known of a font beyond its map and its names.
+/// Information on a font in addition to its map and its names.
 pub(super) enum Recovery {
     /// Codes of one byte.
     Bytes(Reversed),
@@ -66,7 +66,7 @@ impl Recovery {
         }))
     }
 
-    /// The characters of a code that selects a glyph. `None` if nothing tells.
+    /// The characters of a code that selects a glyph; `None` if unknown.
     pub(super) fn characters(&self, code: u32, glyph: &FontGlyph<'_>) -> Option<Characters> {
         match self {
             Self::Bytes(reversed) => reversed.character(glyph).or_else(|| windows_character(code)),
@@ -75,7 +75,7 @@ impl Recovery {
         .or_else(|| blank(glyph))
     }
 
-    /// The characters of a glyph that the file calls private: what the font's own map says.
+    /// The characters of a glyph that the file maps to private use, according to the font's own map.
     pub(super) fn of_private(&self, glyph: &FontGlyph<'_>) -> Option<Characters> {
         match self {
             Self::Bytes(reversed) => reversed.character(glyph),
@@ -136,7 +136,7 @@ fn reversed(program: &[u8]) -> HashMap<u32, char> {
     map
 }
 
-/// What the library's text of a glyph says. `None` if it says nothing.
+/// The meaningful part of the library's text of a glyph; `None` if there is none.
 pub(super) fn characters_of(found: &BfString) -> Option<Characters> {
     match found {
         BfString::Char(char) => readable(u32::from(*char)),
@@ -147,7 +147,7 @@ pub(super) fn characters_of(found: &BfString) -> Option<Characters> {
     }
 }
 
-/// The character of a code point; that of a blank for what only moves.
+/// The character of a code point; a blank for spacing characters.
 fn readable(code: u32) -> Option<Characters> {
     let char = char::from_u32(code)?;
     if matches!(char, '\t' | '\n' | '\r') {
@@ -156,14 +156,14 @@ fn readable(code: u32) -> Option<Characters> {
     is_told(char).then_some(Characters::One(char))
 }
 
-/// Whether a character says something: control and replacement characters and those for private use do not.
+/// Whether a character has a meaning: control, replacement and private-use characters have none.
 fn is_told(char: char) -> bool {
     !char.is_control()
         && !matches!(char, '\u{fffd}'..='\u{ffff}' | '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..)
 }
 
-/// The character of a symbol font's code, which is written as U+F020 to U+F0FF. Of a font that is named as one it is
-/// mostly a bullet; other fonts write their letters so.
+/// The character of a symbol font's code, which is written as U+F020 to U+F0FF. In a font with the name of a symbol
+/// font it is mostly a bullet; other fonts encode their letters this way.
 pub(super) fn symbol(char: char, is_symbol_font: bool) -> Option<Characters> {
     let code = u32::from(char).checked_sub(0xf000).filter(|code| (0x20..=0xff).contains(code))?;
     if !is_symbol_font {
@@ -186,14 +186,14 @@ pub(super) fn variant(char: char) -> Option<Characters> {
         .map(Characters::One)
 }
 
-/// A one-byte code as Windows reads it.
+/// The character of a one-byte code in Windows-1252.
 fn windows_character(code: u32) -> Option<Characters> {
     let byte = u8::try_from(code).ok()?;
     let (text, _, _) = encoding_rs::WINDOWS_1252.decode(std::slice::from_ref(&byte));
     readable(u32::from(text.chars().next()?))
 }
 
-/// A glyph that draws nothing is a blank.
+/// An empty glyph is a blank.
 fn blank(glyph: &FontGlyph<'_>) -> Option<Characters> {
     match glyph {
         FontGlyph::Outline(outline) => {

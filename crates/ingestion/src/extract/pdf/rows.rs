@@ -1,18 +1,18 @@
-//! Rows: the runs that stand on one line of a page.
+//! Rows: the runs on one line of a page.
 
 use super::runs::Run;
 
-/// Runs whose levels differ by less of their size stand on one line.
+/// Runs whose levels differ by less than this fraction of their size are on one line.
 const SAME_LEVEL: f64 = 0.35;
-/// Runs on one line overlap by no more than this share of their size.
+/// Runs on one line overlap by at most this fraction of their size.
 const OVERLAP: f64 = 0.5;
-/// Runs this near, measured by their size, are parts of one cell.
+/// Runs this close, relative to their size, are parts of one cell.
 const SAME_CELL: f64 = 1.5;
-/// ... and this near, they are parts of one word.
+/// ... and this close, they are parts of one word.
 const SAME_WORD: f64 = 0.15;
 /// A row has at most this many runs: lines have fewer.
 const MOST_RUNS: usize = 500;
-/// Directions whose cosine is less are not the same.
+/// Directions with a lower cosine are different.
 const SAME_DIRECTION: f64 = 0.97;
 
 /// The runs on one line, from left to right.
@@ -50,7 +50,7 @@ impl Row {
         }
     }
 
-    /// The texts of the cells in the order of reading.
+    /// The texts of the cells in reading order.
     pub(super) fn texts(&self) -> Vec<&str> {
         let texts = self.cells.iter().map(|run| run.text.trim()).filter(|text| !text.is_empty());
         if self.is_right_to_left() { texts.rev().collect() } else { texts.collect() }
@@ -72,7 +72,7 @@ impl Row {
         self.cells.insert(place, run);
     }
 
-    /// Puts runs that are not apart together.
+    /// Joins adjacent runs.
     fn join(mut self) -> Self {
         let mut cells: Vec<Run> = Vec::with_capacity(self.cells.len());
         for run in self.cells.drain(..) {
@@ -87,7 +87,7 @@ impl Row {
     }
 }
 
-/// The rows of a page: runs that follow each other and stand on one line.
+/// The rows of a page: consecutive runs on one line.
 pub(super) fn of(runs: Vec<Run>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for run in runs {

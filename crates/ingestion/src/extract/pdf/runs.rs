@@ -1,35 +1,36 @@
-//! Runs: glyphs that follow each other on a line without a gap that a table or a column would leave.
+//! Runs: consecutive glyphs on a line without a gap as wide as between cells or columns.
 
 use hayro_font::kurbo::Vec2;
 
 use super::direction;
 use super::glyph::{Glyph, is_ideograph, runs_right_to_left};
 
-/// A gap this wide, measured by the size of the type, parts words.
+/// A gap this wide, relative to the font size, separates words.
 const WORD_GAP: f64 = 0.15;
-/// Ideographs are set apart wider without being words.
+/// Ideographs are spaced more widely without being words.
 const IDEOGRAPH_GAP: f64 = 0.5;
-/// A gap this wide parts cells of a table, or columns.
+/// A gap this wide separates cells of a table or columns.
 const CELL_GAP: f64 = 1.5;
-/// A step this far across the line leaves it; what is nearer is raised or lowered.
+/// A step this far across the line leaves it; a smaller one is a superscript or subscript.
 const LINE: f64 = 0.5;
 /// A step this far across the line does not change its height.
 const LEVEL: f64 = 0.2;
-/// A step this far back, and before the start of the last glyph, begins another run; accents and kerning step back less.
+/// A step this far back, and before the start of the last glyph, starts another run; accents and kerning step back
+/// less.
 const BACK: f64 = 0.6;
-/// Letters whose usual gap is wider than this are set apart: words are apart by more than that.
+/// Letters whose usual gap is wider than this are spaced out: gaps between words are wider than that.
 const SPACED: f64 = 0.06;
-/// ... and by more than this, each is a word, unless blanks part the words.
+/// ... and if the usual gap exceeds this, each letter is a word, unless blanks separate the words.
 const MOST_SPACED: f64 = 0.4;
 /// A run has at most this many glyphs: lines have fewer.
 const MOST_GLYPHS: usize = 2_000;
 /// With fewer gaps, there is no usual one.
 const GAPS: usize = 6;
-/// ... unless blanks part the words.
+/// ... unless blanks separate the words.
 const GAPS_WITH_BLANKS: usize = 4;
-/// Lines of directions whose cosine is less are not the same.
+/// Lines whose directions have a lower cosine are different.
 const SAME_DIRECTION: f64 = 0.97;
-/// Raised digits smaller than this, after a digit, are an exponent.
+/// Superscript digits smaller than this, after a digit, are an exponent.
 const EXPONENT_SIZE: f64 = 0.85;
 
 /// A run of glyphs.
@@ -42,11 +43,11 @@ pub(super) struct Run {
     /// Where it begins and ends, along its line.
     pub(super) from: f64,
     pub(super) to: f64,
-    /// Its place across the lines; it grows upwards.
+    /// Its position across the lines; it increases upwards.
     pub(super) level: f64,
     /// The size of most of its type.
     pub(super) size: f64,
-    /// Most of it is bold.
+    /// Whether most of it is bold.
     pub(super) is_bold: bool,
     pub(super) is_right_to_left: bool,
 }
@@ -68,7 +69,7 @@ pub(super) fn of(glyphs: &[Glyph]) -> Vec<Run> {
     runs
 }
 
-/// A run that may go on.
+/// A run that may continue.
 struct Open {
     along: Vec2,
     level: f64,
@@ -83,9 +84,9 @@ struct Open {
     /// The string that shows that glyph, and the space that the page states to follow it.
     string: u32,
     spacing: f64,
-    /// A blank follows that glyph.
+    /// Whether a blank follows that glyph.
     is_blank: bool,
-    /// How wide the page states the gap after that glyph to be, if one blank of its string makes it.
+    /// The width of the gap after that glyph according to the page, if it is a single blank of its string.
     stated: f64,
     pieces: Vec<Piece>,
     largest: f64,
@@ -98,9 +99,9 @@ pub(super) struct Piece {
     pub(super) from: f64,
     pub(super) to: f64,
     pub(super) text: String,
-    /// A blank precedes it.
+    /// Whether a blank precedes it.
     pub(super) is_apart: bool,
-    /// The gap before it, measured by the size of the type.
+    /// The gap before it, relative to the font size.
     gap: f64,
 }
 
@@ -147,8 +148,8 @@ impl Open {
             return false;
         }
         if glyph.text.is_blank() {
-            // A blank has no place of its own, but among letters whose order is found by their places: the next glyph
-            // says how wide it is.
+            // A blank has its own position only among letters that are ordered by position: the next glyph determines
+            // its width.
             let is_only = !self.is_blank && glyph.string == self.string;
             self.stated = if is_only { self.spacing + (to - from) + glyph.spacing } else { 0.0 };
             self.is_blank = true;
@@ -166,7 +167,7 @@ impl Open {
             && to < self.start + BACK * size;
         let gap = if is_leftwards { self.start - to } else { from - self.end };
         let is_back = gap < -BACK * size && from < self.start - LEVEL * size;
-        // Where letters are set apart, the blank between two words may be as wide as the gap between two cells.
+        // If letters are spaced out, the blank between two words may be as wide as the gap between two cells.
         if gap - self.stated.max(0.0) > CELL_GAP * size || !is_leftwards && is_back {
             return false;
         }
@@ -208,7 +209,7 @@ impl Open {
         self.pieces.last().and_then(|piece| piece.text.chars().next_back())
     }
 
-    /// Whether a glyph is a raised digit after a digit: 10 to the power of 6 is not 106.
+    /// Whether a glyph is a superscript digit after a digit: 10 to the power of 6 is not 106.
     fn is_exponent(&self, glyph: &Glyph, level: f64) -> bool {
         level - self.last_level > LEVEL * self.size
             && glyph.size < EXPONENT_SIZE * self.size
@@ -225,7 +226,7 @@ impl Open {
         for piece in &mut self.pieces {
             let was_letter = is_letter;
             is_letter = piece.is_letters();
-            // Letters may be set apart; digits that are stand in columns.
+            // Letters may be spaced out; spaced digits are columns.
             let least = WORD_GAP + if was_letter && is_letter { usual } else { 0.0 };
             piece.is_apart |= piece.gap > least;
         }
@@ -251,8 +252,8 @@ impl Open {
     }
 }
 
-/// The gap that most letters have; 0 if they touch each other, as they usually do. Leaders and signs of formulas are
-/// set apart among letters that are not.
+/// The gap that most letters have; 0 if they touch each other, as they usually do. Leaders and symbols in formulas are
+/// spaced out among letters that are not.
 fn usual_gap(pieces: &[Piece]) -> f64 {
     let has_blanks = pieces.iter().any(|piece| piece.is_apart);
     let (few, most) = if has_blanks { (GAPS_WITH_BLANKS, CELL_GAP) } else { (GAPS, MOST_SPACED) };
@@ -269,7 +270,7 @@ fn usual_gap(pieces: &[Piece]) -> f64 {
     if (SPACED..most).contains(usual) { *usual } else { 0.0 }
 }
 
-/// The ends of a glyph along a direction, and its place across it.
+/// The ends of a glyph along a direction, and its position across it.
 fn places(glyph: &Glyph, along: Vec2) -> (f64, f64, f64) {
     let across = Vec2::new(-along.y, along.x);
     let (start, end) = (glyph.start.to_vec2(), glyph.end.to_vec2());

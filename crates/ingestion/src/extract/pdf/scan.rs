@@ -1,7 +1,7 @@
-//! What a page shows of pictures, drawn together as they lie on it: strips of a scan, a scan with its text in a layer
-//! above the paper, a page that lies on its side.
+//! Draws the pictures of a page as they are arranged on it: strips of a scan, a scan with its text in a layer above the
+//! paper, a rotated page.
 //!
-//! Text, lines and surfaces are not drawn: this is for pages that have none.
+//! Text, lines and areas are not drawn, because the pages in question have none.
 
 use hayro_font::kurbo::{Affine, Point, Rect};
 use hayro_syntax::content::{Instruction, UntypedIter};
@@ -14,17 +14,17 @@ use super::layers::Layers;
 use super::picture::{Picture, size};
 use super::reader::{content, visible};
 
-/// Pictures that are drawn of a page.
+/// The maximum number of pictures that are drawn for a page.
 const PICTURES: usize = 500;
-/// The most pixels of the drawing: 300 dots per inch of a page of A4 are 8.7 million.
+/// The maximum number of pixels of the drawing: an A4 page at 300 dpi has 8.7 million.
 const PIXELS: f64 = 10_000_000.0;
-/// All pictures together may be drawn on so many times the page.
+/// All pictures together may cover this many times the area of the page.
 const LAYERS: f64 = 12.0;
-/// A page with fewer dots across shows no text.
+/// A page with fewer pixels across shows no text.
 const SMALLEST: f64 = 16.0;
-/// A picture with so many times the dots of the drawing is averaged.
+/// A picture with this many times the pixels of the drawing is averaged.
 const FINER: f64 = 1.5;
-/// Values that differ by less are one shade.
+/// Values that differ by less are one grey value.
 const SHADE: u8 = 24;
 
 /// A drawing in shades of grey.
@@ -68,10 +68,10 @@ pub(super) fn of(page: &Page<'_>, layers: &Layers, budget: &mut Budget) -> Optio
     is_drawn.then_some(drawing)
 }
 
-/// From the page's space to that of the drawing, whose rows go down.
+/// The transformation from the page's space to that of the drawing, whose rows run downwards.
 fn upright(rotation: Rotation, seen: Rect, scale: f64) -> Affine {
     let Rect { x0, y0, x1, y1 } = seen;
-    // The columns of the matrix and the corner of the page that comes to lie at the upper left.
+    // The columns of the matrix, and the corner of the page that becomes the upper left.
     let (matrix, corner) = match rotation {
         Rotation::None => ([1.0, 0.0, 0.0, -1.0], (x0, y1)),
         Rotation::Horizontal => ([0.0, 1.0, 1.0, 0.0], (x0, y0)),
@@ -97,7 +97,7 @@ impl Placed<'_> {
 }
 
 impl Drawing {
-    /// Whether it shows one shade only.
+    /// Whether it has only one grey value.
     pub(super) fn is_blank(&self) -> bool {
         let darkest = self.shades.iter().min().copied().unwrap_or(u8::MAX);
         let lightest = self.shades.iter().max().copied().unwrap_or(u8::MAX);
@@ -111,7 +111,8 @@ impl Drawing {
         file
     }
 
-    /// Draws a picture into the unit square of a space. Of what is drawn, `left` is taken. Whether it was drawn.
+    /// Draws a picture into the unit square of a space, and subtracts the drawn pixels from `left`. Returns whether it
+    /// was drawn.
     fn draw(&mut self, picture: &Picture, space: Affine, left: &mut f64) -> bool {
         let whole = Rect::new(0.0, 0.0, self.width as f64, self.height as f64);
         let area = space.transform_rect_bbox(Rect::new(0.0, 0.0, 1.0, 1.0)).intersect(whole);
@@ -221,7 +222,7 @@ mod tests {
     #[test]
     fn a_page_that_lies_on_its_side_is_turned() {
         let seen = Rect::new(10.0, 20.0, 110.0, 220.0);
-        // The corner of the page that is at the upper left of what people see, and that at its lower right.
+        // The corners of the page that are at the upper left and at the lower right of the visible page.
         for (rotation, first, last) in [
             (Rotation::None, (10.0, 220.0), (110.0, 20.0)),
             (Rotation::Horizontal, (10.0, 20.0), (110.0, 220.0)),

@@ -1,9 +1,9 @@
-//! How many strings a content stream means to show, whatever is read of it.
+//! The number of strings that a content stream shows, regardless of how much of it is read.
 
-/// The operators `Tj` and `TJ` outside of strings and comments.
+/// Counts the operators `Tj` and `TJ` outside strings and comments.
 ///
-/// A parser that stops at a mistake ends a page's text without a word; these are what it should have come to. Binary data of
-/// images within the content may hide some, never add many.
+/// A parser that stops at an error ends a page's text silently; this is the number of strings that it should have
+/// reached. Binary data of inline images may hide some, but never adds many.
 pub(super) fn count(content: &[u8]) -> usize {
     let mut bytes = content.iter().copied().enumerate();
     let (mut depth, mut count) = (0_usize, 0);
@@ -27,7 +27,7 @@ pub(super) fn count(content: &[u8]) -> usize {
     count
 }
 
-/// Whether an operator can begin behind such a byte, or end before it.
+/// Whether an operator can begin after such a byte, or end before it.
 fn is_apart(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, 0 | b')' | b']' | b'>' | b'(' | b'[' | b'<' | b'/')
 }

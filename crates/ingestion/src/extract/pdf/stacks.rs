@@ -1,26 +1,26 @@
-//! Tables that are shown column by column: numbers are put beside what they belong to.
+//! Tables that are shown column by column: puts numbers next to their labels.
 
 use super::rows::Row;
 
 /// A stack has at least this many rows.
 const ROWS: usize = 4;
-/// ... and at most this many: pages have fewer, and each is compared with each.
+/// ... and at most this many: pages have fewer, and the comparison is quadratic.
 const MOST_ROWS: usize = 500;
 /// The cells of a table have at most this many characters on average; lines of text have more.
 const CHARS: usize = 24;
-/// Edges that differ by less of their size are aligned.
+/// Edges that differ by less than this fraction of their size are aligned.
 const ALIGNED: f64 = 0.6;
-/// Levels that differ by less of their size are the same.
+/// Levels that differ by less than this fraction of their size are the same.
 const SAME_LEVEL: f64 = 0.35;
-/// This share of a stack's rows must have others beside them.
+/// This fraction of a stack's rows must have others beside them.
 const BESIDE: f64 = 0.7;
 /// This share of the cells of one of two columns are numbers. Blocks of text side by side, such as two addresses on an
 /// invoice, are not a table.
 const NUMBERS: f64 = 0.6;
-/// A step down of more than this, measured by the size of the type, ends a stack.
+/// A step down of more than this, relative to the font size, ends a stack.
 const STEP: f64 = 4.0;
 
-/// The rows with those that stand beside a stack of cells put together with it.
+/// The rows, in which those beside a stack of cells are merged with it.
 pub(super) fn beside(rows: Vec<Row>) -> Vec<Row> {
     let mut ordered = Vec::with_capacity(rows.len());
     let mut rest = rows.as_slice();
@@ -41,7 +41,7 @@ pub(super) fn beside(rows: Vec<Row>) -> Vec<Row> {
     ordered
 }
 
-/// How many rows from the first are single cells below each other.
+/// The number of rows, from the first, that are single cells below each other.
 fn stack(rows: &[Row]) -> usize {
     let mut count = 0;
     let mut chars = 0;
@@ -70,7 +70,7 @@ fn stack(rows: &[Row]) -> usize {
     if chars > CHARS * count { 0 } else { count }
 }
 
-/// The rows of a stack with those that follow and stand beside it, and how many these are. `None` if it is no table.
+/// The rows of a stack merged with the following rows beside it, and the number of these. `None` if it is not a table.
 fn joined(stack: &[Row], after: &[Row]) -> Option<(Vec<Row>, usize)> {
     let mut table = stack.to_vec();
     let mut used = 0;
@@ -93,7 +93,7 @@ fn joined(stack: &[Row], after: &[Row]) -> Option<(Vec<Row>, usize)> {
     is_table.then_some((table, used))
 }
 
-/// Whether two rows stand on one level without covering each other.
+/// Whether two rows are on one level without overlapping.
 fn stands_beside(one: &Row, other: &Row) -> bool {
     let size = one.size().max(other.size());
     let covers = |row: &Row| {

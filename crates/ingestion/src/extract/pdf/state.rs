@@ -6,7 +6,7 @@ use hayro_font::kurbo::{Affine, Vec2};
 
 use super::fonts::Font;
 
-/// Text that is filled and stroked: how programs make bold of a font that is not.
+/// Text that is filled and stroked, with which programs imitate bold type.
 const FILL_AND_STROKE: f64 = 2.0;
 
 /// A graphics state, as far as it concerns text.
@@ -46,14 +46,14 @@ impl State<'_> {
         }
     }
 
-    /// From units of the size of the type, at the cursor, to the page.
+    /// The transformation from units of the font size, at the cursor, to the page.
     pub(super) fn glyph_space(&self, cursor: Cursor) -> Affine {
         let type_size =
             Affine::new([self.size * self.stretch, 0.0, 0.0, self.size, 0.0, self.rise]);
         self.page * cursor.text * type_size
     }
 
-    /// The way to the next glyph, in text space.
+    /// The distance to the next glyph, in text space.
     pub(super) fn step(&self, advance: Vec2, is_vertical: bool, is_space: bool) -> Vec2 {
         let space = self.spacing(is_space);
         if is_vertical {
@@ -68,7 +68,7 @@ impl State<'_> {
         self.char_space + if is_space { self.word_space } else { 0.0 }
     }
 
-    /// The way that a number in an array of strings moves.
+    /// The displacement by a number in an array of strings.
     pub(super) fn adjustment(&self, thousandths: f64, is_vertical: bool) -> Vec2 {
         let by = -thousandths / 1_000.0 * self.size;
         if is_vertical { Vec2::new(0.0, by) } else { Vec2::new(by * self.stretch, 0.0) }

@@ -1,4 +1,4 @@
-//! Tables: rows whose cells stand below each other.
+//! Tables: rows whose cells are aligned below each other.
 
 use super::glyph::push_next_line;
 use super::rows::Row;
@@ -6,11 +6,11 @@ use super::runs::Run;
 
 /// Edges of cells that differ by less of their size are aligned.
 const ALIGNED: f64 = 0.6;
-/// A step down of more than this, measured by the size of the type, ends a table.
+/// A step down of more than this, relative to the font size, ends a table.
 const STEP: f64 = 4.0;
-/// A line this near below a row goes on with one of its cells.
+/// A line this close below a row continues one of its cells.
 const NEXT_LINE: f64 = 1.45;
-/// A table has no more columns.
+/// The maximum number of columns of a table.
 const COLUMNS: usize = 64;
 
 /// A part of a page.
@@ -47,7 +47,7 @@ pub(super) fn of(rows: Vec<Row>) -> Vec<Part> {
     parts
 }
 
-/// How many rows from the first are a table; 0 if they are not.
+/// The number of rows, from the first, that form a table; 0 if they do not.
 fn table(rows: &[Row]) -> usize {
     let mut columns: Vec<(f64, f64)> = Vec::new();
     let (mut count, mut full) = (0, 0);
@@ -72,7 +72,7 @@ fn table(rows: &[Row]) -> usize {
         add(&mut columns, row);
         before = Some(row);
     }
-    // Lines after the last full row go on with it as long as they follow closely.
+    // Lines after the last complete row continue it as long as they follow closely.
     let mut end = count;
     while let (Some(row), Some(before)) = (rows.get(end), rows.get(end.wrapping_sub(1))) {
         if count == 0 || row.cells.len() != 1 || !goes_on(row, Some(before), &columns) {
@@ -83,13 +83,13 @@ fn table(rows: &[Row]) -> usize {
     if full >= 2 { end } else { 0 }
 }
 
-/// How many cells of a row stand below a column.
+/// The number of cells of a row that are below a column.
 fn aligned(row: &Row, columns: &[(f64, f64)]) -> usize {
     let is_aligned = |run: &&Run| columns.iter().any(|column| fits(run, *column));
     row.cells.iter().filter(is_aligned).count()
 }
 
-/// Whether a cell begins, ends or is centred where a column does.
+/// Whether a cell begins or ends at the same position as a column, or is centred on it.
 fn fits(run: &Run, (from, to): (f64, f64)) -> bool {
     let reach = ALIGNED * run.size;
     (run.from - from).abs() < reach
@@ -98,8 +98,8 @@ fn fits(run: &Run, (from, to): (f64, f64)) -> bool {
         || run.from >= from - reach && run.to <= to + reach
 }
 
-/// Whether a line of one cell goes on with a cell of the row before, other than the first: what follows below that is
-/// the next row, or text.
+/// Whether a line of one cell continues a cell of the previous row other than the first; below the first, it is the
+/// next row or text.
 fn goes_on(row: &Row, before: Option<&Row>, columns: &[(f64, f64)]) -> bool {
     let (Some(before), [run]) = (before, row.cells.as_slice()) else { return false };
     let down = before.level() - row.level();

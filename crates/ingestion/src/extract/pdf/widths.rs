@@ -1,4 +1,4 @@
-//! Widths of glyphs, rewritten so that `pdf-extract` reads them rightly.
+//! Rewrites the widths of glyphs so that `pdf-extract` reads them correctly.
 //!
 //! A font states its widths as `first [w w w]` or as `first last w` (ISO 32000-2, 9.7.4.3). `pdf-extract` 0.12 takes
 //! `first` for all three of the latter, and ignores a default width that is not an integer; what browsers and Google Docs

@@ -1,5 +1,5 @@
-//! What an OpenDocument workbook takes, before it is read: cells and rows are written once with the number of their
-//! repeats, and the library writes them all out.
+//! Checks the size of an OpenDocument workbook before it is read: cells and rows are stored once with a repeat count,
+//! and the library expands them all.
 
 use std::io::BufRead;
 
@@ -12,13 +12,13 @@ use crate::extract::Unreadable;
 use crate::extract::docx::package::Package;
 use crate::extract::table;
 
-/// Rows and columns that a sheet has at most.
+/// The maximum number of rows and columns of a sheet.
 const ROWS: usize = 1_048_576;
 const COLUMNS: usize = 16_384;
 /// The most text of all cells: hidden sheets and columns far to the right, which are not shown, count too.
 const TEXT_BYTES: usize = 4 * limits::DOCUMENT_TEXT_BYTES;
 
-/// Refuses a workbook whose cells would take more memory than there is.
+/// Refuses a workbook whose cells would take too much memory.
 pub(super) fn check(package: &mut Package<'_>) -> Result<(), Unreadable> {
     match package.stream("content.xml")? {
         Some(content) => check_content(content),
@@ -33,7 +33,7 @@ fn check_content(content: impl BufRead) -> Result<(), Unreadable> {
     let mut depth = 0_usize;
     loop {
         buffer.clear();
-        // The library goes on over elements that do not fit together, and never ends over a table that is not closed.
+        // The library ignores mismatched elements, and never returns for a table that is not closed.
         match reader.read_event_into(&mut buffer).map_err(|error| damaged(&error))? {
             Event::Eof if depth > 0 => return Err(damaged(&"`content.xml` ends too early")),
             Event::Eof => return Ok(()),
@@ -59,7 +59,7 @@ fn check_content(content: impl BufRead) -> Result<(), Unreadable> {
 /// What has been counted.
 #[derive(Default)]
 struct Book {
-    /// Places and text of the sheets before.
+    /// Positions and text of the previous sheets.
     places: usize,
     bytes: usize,
     sheet: Sheet,
@@ -69,7 +69,7 @@ struct Book {
 
 #[derive(Default)]
 struct Sheet {
-    /// Up to the last row that holds anything.
+    /// Up to the last row with content.
     rows: usize,
     /// Empty rows after it.
     empty: usize,
@@ -80,7 +80,7 @@ struct Sheet {
 struct Row {
     repeats: usize,
     columns: usize,
-    /// Up to the last cell that holds anything.
+    /// Up to the last cell with content.
     width: usize,
     bytes: usize,
 }
@@ -151,7 +151,7 @@ impl Book {
 }
 
 impl Sheet {
-    /// The places between its first cell and its last.
+    /// The positions between its first and its last cell.
     const fn places(&self) -> usize {
         self.rows.saturating_mul(self.width)
     }
@@ -165,7 +165,7 @@ fn has(start: &BytesStart<'_>, name: &str) -> bool {
 fn repeats(start: &BytesStart<'_>, name: &str, most: usize) -> usize {
     let mut attributes = start.attributes().flatten();
     let stated = attributes.find(|attribute| attribute.key.local_name().as_ref() == name);
-    // What is no number, the library refuses.
+    // The library refuses values that are not numbers.
     stated.and_then(|stated| stated.value.trim().parse().ok()).unwrap_or(1).min(most)
 }
 

@@ -1,5 +1,5 @@
-//! What a workbook of Excel before 2007 takes, before it is read: the library makes a place for all that lies between
-//! the first cell of a sheet and its last.
+//! Checks the size of an old Excel workbook (XLS) before it is read: the library allocates all positions between the
+//! first and the last cell of a sheet.
 //!
 //! The workbook is a stream of a compound file ([MS-CFB] 2.2 to 2.6) that consists of records ([MS-XLS] 2.1.4).
 
@@ -11,7 +11,7 @@ const ROWS: u32 = 65_536;
 const COLUMNS: u32 = 256;
 /// Numbers of sectors from here on end a chain.
 const SPECIAL: u32 = 0xffff_fffa;
-/// A stream of fewer bytes lies in small sectors.
+/// A stream of fewer bytes is in small sectors.
 const SMALL: usize = 4_096;
 const ENTRY: usize = 128;
 /// Records that begin with a row and a column: formulas, labels, numbers, and several numbers.
@@ -20,7 +20,7 @@ const DIMENSIONS: u16 = 0x0200;
 const BEGIN: u16 = 0x0809;
 const END: u16 = 0x000a;
 
-/// Refuses a workbook whose cells lie too far apart. What is damaged, the library says.
+/// Refuses a workbook whose cells are too far apart. The library reports damage.
 pub(super) fn check(bytes: &[u8]) -> Result<(), Unreadable> {
     let Some(file) = File::open(bytes) else { return Ok(()) };
     if file.has_endless_chain() {
@@ -41,7 +41,7 @@ impl<'b> File<'b> {
         let shift = u32::from(number16(bytes, 30)?);
         let sector = 1_usize.checked_shl(shift).filter(|size| (512..=4_096).contains(size))?;
         let mut file = Self { bytes, sector, chains: Vec::new() };
-        // The tables of chains: 109 in the header, and others in a chain of their own.
+        // The tables of chains: 109 in the header, and others in a separate chain.
         let mut tables: Vec<u32> = (0..109).filter_map(|at| number32(bytes, 76 + 4 * at)).collect();
         let mut next = number32(bytes, 68)?;
         while next < SPECIAL && tables.len() < file.sectors() {
@@ -81,7 +81,7 @@ impl<'b> File<'b> {
         content
     }
 
-    /// Whether a chain leads back to one of its own sectors: the library follows it until no memory is left.
+    /// Whether a chain leads back to one of its own sectors: the library would follow it until memory is exhausted.
     fn has_endless_chain(&self) -> bool {
         let header = |at: usize| number32(self.bytes, at).unwrap_or(SPECIAL);
         let mut large = Ends::new(&self.chains);
@@ -116,7 +116,7 @@ impl<'b> File<'b> {
         let entry = entry("Workbook").or_else(|| entry("Book"))?;
         let (first, size) = (number32(entry, 116)?, usize::try_from(number32(entry, 120)?).ok()?);
         if size < SMALL {
-            // So few bytes hold few cells, but one may lie at the end of a sheet.
+            // So few bytes contain few cells, but one may be at the end of a sheet.
             return self.small(&folder, first);
         }
         let mut stream = self.chain(first);
@@ -124,7 +124,7 @@ impl<'b> File<'b> {
         Some(stream)
     }
 
-    /// A stream in sectors of 64 bytes, which lie in the stream of the first entry.
+    /// A stream in sectors of 64 bytes, which are in the stream of the first entry.
     fn small(&self, folder: &[u8], first: u32) -> Option<Vec<u8>> {
         let whole = self.chain(number32(folder, 116)?);
         let chains = numbers(&self.chain(number32(self.bytes, 60)?));
@@ -138,10 +138,10 @@ impl<'b> File<'b> {
     }
 }
 
-/// Finds out whether chains end. Each sector is looked at once, however many chains lead to it.
+/// Determines whether chains end. Each sector is visited once, however many chains lead to it.
 struct Ends<'c> {
     chains: &'c [u32],
-    /// By sector: the number of the walk that came by, 0 if none did.
+    /// For each sector, the number of the walk that visited it; 0 if none did.
     walks: Vec<u32>,
     walk: u32,
 }
@@ -151,7 +151,7 @@ impl<'c> Ends<'c> {
         Self { chains, walks: vec![0; chains.len()], walk: 0 }
     }
 
-    /// Whether the chain from `first` on never ends.
+    /// Whether the chain from `first` never ends.
     fn is_endless(&mut self, first: u32) -> bool {
         self.walk += 1;
         let mut next = first;
@@ -170,13 +170,13 @@ impl<'c> Ends<'c> {
     }
 }
 
-/// Looks at the place of every cell.
+/// Checks the position of every cell.
 fn check_records(stream: &[u8]) -> Result<(), Unreadable> {
     let mut area = Area::default();
     let (mut places, mut at, mut depth) = (0_u64, 0_usize, 0_usize);
     while let (Some(kind), Some(length)) = (number16(stream, at), number16(stream, at + 2)) {
         let data = stream.get(at + 4..).unwrap_or_default();
-        // What lies within a sheet, such as a chart, begins and ends like one.
+        // Nested parts of a sheet, such as charts, begin and end like a sheet.
         if kind == BEGIN {
             depth += 1;
         } else if kind == END {
@@ -199,7 +199,7 @@ fn check_records(stream: &[u8]) -> Result<(), Unreadable> {
     Ok(())
 }
 
-/// The library makes room for as many cells as a sheet claims to have.
+/// The library allocates as many cells as a sheet claims to have.
 fn check_dimensions(data: &[u8]) -> Result<(), Unreadable> {
     let is_long = data.len() >= 14;
     let (rows, columns) = if is_long {
@@ -212,7 +212,7 @@ fn check_dimensions(data: &[u8]) -> Result<(), Unreadable> {
     if is_lie { Err(scattered()) } else { Ok(()) }
 }
 
-/// What lies between cells.
+/// The range between cells.
 #[derive(Default)]
 struct Area {
     seen: Option<((u16, u16), (u16, u16))>,

@@ -1,5 +1,5 @@
-//! What an Office Open XML workbook claims to hold, before it is read: the library makes room for as many texts as their
-//! list states.
+//! Checks what an Office Open XML workbook claims to contain before it is read: the library allocates as many texts as
+//! their list states.
 
 use std::io::BufRead;
 
@@ -26,7 +26,7 @@ fn check_list(list: impl BufRead) -> Result<(), Unreadable> {
     let mut buffer = Vec::new();
     loop {
         buffer.clear();
-        // What is wrong with the XML, the library says.
+        // The library reports errors in the XML.
         let Ok(event) = reader.read_event_into(&mut buffer) else { return Ok(()) };
         let (Event::Start(start) | Event::Empty(start)) = event else {
             if matches!(event, Event::Eof) {

@@ -1,4 +1,4 @@
-//! The program that recognises text, seen from the parent.
+//! The OCR program, from the parent's side.
 
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -16,7 +16,8 @@ const SIGKILL: i32 = 9;
 const SIGXCPU: i32 = 24;
 const COULD_NOT_START: &str = "the server could not start the program that does it";
 
-/// The text of a picture, or why there is none, as a part of a sentence. Dropping the future kills the program.
+/// The text of a picture, or the reason why there is none, as part of a sentence. Dropping the future kills the
+/// program.
 pub(super) async fn text_of(
     sandbox: &SandboxSettings,
     settings: &OcrSettings,
@@ -43,7 +44,7 @@ pub(super) async fn text_of(
         .env_clear()
         .env("PATH", PATH)
         .env("LC_ALL", "C.UTF-8")
-        // One processor for each picture: its time is what is bounded.
+        // One processor for each picture, because processor time is limited.
         .env("OMP_THREAD_LIMIT", "1")
         .current_dir("/")
         .stdin(Stdio::piped())
@@ -57,7 +58,7 @@ pub(super) async fn text_of(
         return Err(COULD_NOT_START.to_owned());
     };
     let give = async move {
-        // A program that does not want the picture says by its status what is wrong.
+        // If the program refuses the picture, its status shows what is wrong.
         let _ = input.write_all(&picture).await;
         let _ = input.shutdown().await;
         drop((input, picture));
@@ -66,7 +67,7 @@ pub(super) async fn text_of(
     let work = async {
         let text = async {
             let text = beginning(output, most.saturating_add(1)).await;
-            // More than may be: nobody reads on, and the program is killed.
+            // The limit is exceeded: reading stops, and the program is killed.
             if text.len() > most { Err(()) } else { Ok(text) }
         };
         let said = async { Ok(beginning_of_all(error).await) };
@@ -80,7 +81,7 @@ pub(super) async fn text_of(
     let outcome = tokio::time::timeout(wall, work).await;
     match outcome {
         Err(_) => Err(format!("it took longer than {} s", wall.as_secs_f64().ceil())),
-        Ok(Err(())) => Err(format!("a picture has more text than the {most} bytes that one may")),
+        Ok(Err(())) => Err(format!("the text of a picture exceeds {most} bytes")),
         Ok(Ok((_, _, Err(error)))) => Err(not_started(&error)),
         Ok(Ok((text, said, Ok(status)))) => {
             let said = String::from_utf8_lossy(&said);
@@ -88,7 +89,7 @@ pub(super) async fn text_of(
                 return Err(not_started(&reason));
             }
             if !status.success() {
-                tracing::warn!(%status, "the OCR program failed over a picture");
+                tracing::warn!(%status, "the OCR program failed on a picture");
                 return Err(ended(status));
             }
             String::from_utf8(text).map_err(|_| "its text is not UTF-8".to_owned())
@@ -112,16 +113,16 @@ fn ended(status: ExitStatus) -> String {
     }
 }
 
-/// At most so many bytes of a stream.
+/// Reads at most this many bytes of a stream.
 async fn beginning(stream: impl AsyncRead + Unpin, most: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     let most = u64::try_from(most).unwrap_or(u64::MAX);
-    // After an error of the pipe nothing more comes.
+    // After an error of the pipe, nothing more arrives.
     let _ = stream.take(most).read_to_end(&mut bytes).await;
     bytes
 }
 
-/// The beginning of a stream, which is read to its end, so that nobody waits for it to be read.
+/// The beginning of a stream. The rest is read and discarded, so that the writer does not block.
 async fn beginning_of_all(mut stream: impl AsyncRead + Unpin) -> Vec<u8> {
     let mut kept = Vec::new();
     let mut part = [0; 1_024];

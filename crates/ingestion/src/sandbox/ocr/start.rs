@@ -1,4 +1,4 @@
-//! The process that becomes the program that recognises text.
+//! The process that executes the OCR program.
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -7,18 +7,18 @@ use std::process::ExitCode;
 use super::{ARGUMENT, NOT_STARTED, Order};
 use crate::sandbox::walls;
 
-/// What this process is to become, if its arguments say so.
+/// The order in this process's arguments, if there is one.
 pub(in crate::sandbox) fn ordered() -> Option<OsString> {
     std::env::args_os().skip_while(|argument| argument != ARGUMENT).nth(1)
 }
 
-/// Puts up the walls and becomes the program. Returns only if that fails.
+/// Applies the restrictions and executes the program. Returns only if that fails.
 pub(in crate::sandbox) fn start(order: &OsString) -> ExitCode {
     let error = match become_the_program(order) {
         Ok(never) => match never {},
         Err(error) => error,
     };
-    // The parent reads the line, and sees the status too.
+    // The parent reads the line and also sees the status.
     let _ = writeln!(io::stderr(), "{NOT_STARTED}{error}");
     ExitCode::FAILURE
 }

@@ -1,7 +1,7 @@
 //! The system calls that a reader needs (seccomp). All others fail as forbidden.
 //!
-//! Invariant: nothing here gives access to a file, a socket, another process, or memory that can be
-//! executed. What is open is standard input to be read, and standard output and error to be written.
+//! Invariant: nothing here gives access to a file, a socket, another process, or memory that can be executed. Only
+//! standard input can be read, and only standard output and error can be written.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,14 +11,14 @@ use seccompiler::{
     SeccompFilter, SeccompRule, apply_filter_all_threads,
 };
 
-/// Calls that are allowed whatever their arguments: time, chance, waiting, memory without rights of its
-/// own, signals within the process, threads and their end.
+/// Calls that are allowed whatever their arguments: time, randomness, waiting, memory management without protection
+/// changes, signals within the process, threads and their end.
 const FREE: [i64; 29] = [
     libc::SYS_brk,
     libc::SYS_clock_getres,
     libc::SYS_clock_gettime,
     libc::SYS_clock_nanosleep,
-    // Refused by a filter of its own, as if the system did not have it.
+    // Refused by a separate filter, as if the system did not support it.
     libc::SYS_clone3,
     libc::SYS_close,
     libc::SYS_exit,
@@ -57,15 +57,15 @@ pub(super) fn filter() -> io::Result<()> {
         let program = program.map_err(io::Error::other)?;
         if let Err(error) = apply_filter_all_threads(&program) {
             use std::io::Write as _;
-            // The parent logs this line. If it cannot be written, the other walls still apply.
+            // The parent logs this line. If it cannot be written, the other restrictions still apply.
             let _ = writeln!(io::stderr(), "{}: {error}", super::super::child::NO_FILTER);
         }
     }
     Ok(())
 }
 
-/// The flags of `clone3` lie in memory, where no filter can look. The C library takes `clone` if the
-/// system does not have it.
+/// The flags of `clone3` are in memory, which filters cannot inspect. The C library uses `clone` if the system does not
+/// support `clone3`.
 pub(super) fn no_clone3() -> Result<BpfProgram, BackendError> {
     let rules = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
     program(rules, SeccompAction::Allow, errno(libc::ENOSYS))
@@ -90,7 +90,7 @@ fn only_what_is_needed() -> Result<BpfProgram, BackendError> {
     rules.insert(libc::SYS_mprotect, vec![all([data])?]);
     // The name of a thread.
     rules.insert(libc::SYS_prctl, vec![all([is(0, bits(libc::PR_SET_NAME))?])?]);
-    // Its own limits of memory and processor time, which without capabilities can only be lowered.
+    // Its own limits of memory and processor time, which can only be lowered without capabilities.
     let limits = [libc::RLIMIT_AS, libc::RLIMIT_CPU, libc::RLIMIT_STACK];
     let limits = limits.map(|limit| all([is(0, 0)?, is(1, u64::from(limit))?]));
     rules.insert(libc::SYS_prlimit64, limits.into_iter().collect::<Result<_, _>>()?);
@@ -100,7 +100,7 @@ fn only_what_is_needed() -> Result<BpfProgram, BackendError> {
     program(rules, errno(libc::EPERM), SeccompAction::Allow)
 }
 
-/// A program that answers the calls of `rules` with `listed`, and all others with `others`.
+/// A filter that responds to the calls in `rules` with `listed`, and to all others with `others`.
 pub(super) fn program(
     rules: BTreeMap<i64, Vec<SeccompRule>>,
     others: SeccompAction,
@@ -125,7 +125,7 @@ pub(super) fn all<const N: usize>(
     SeccompRule::new(conditions.into())
 }
 
-/// Whether an argument, of which the lower half counts, is a number.
+/// Whether the lower half of an argument equals a number.
 pub(super) fn is(argument: u8, value: u64) -> Result<SeccompCondition, BackendError> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, value)
 }

@@ -8,21 +8,20 @@ use landlock::{
     Ruleset, RulesetAttr as _, RulesetCreatedAttr as _, RulesetError, Scope, path_beneath_rules,
 };
 
-/// The newest rights that are named here; an older kernel denies those of them that it knows.
+/// The newest version of access rights that is used here; an older kernel denies those that it knows.
 const NEWEST: ABI = ABI::V6;
 
-/// Denies this process everything that Landlock can deny. It is a second wall behind the filter of
-/// system calls, which stands without it: a kernel that has no Landlock changes nothing.
+/// Denies this process everything that Landlock can deny. This is a second barrier behind the system call filter, which
+/// does not depend on it: without Landlock in the kernel, this has no effect.
 pub(super) fn deny() {
     use std::io::Write as _;
     if let Err(error) = restrict() {
-        // The end of standard error is kept for the log of an unforeseen end.
+        // The end of standard error is kept for the log of an unexpected exit.
         let _ = writeln!(std::io::stderr(), "files are not denied by the kernel: {error}");
     }
 }
 
-/// Denies this process everything but to read and execute what is beneath these paths. Paths that are not there are
-/// left out.
+/// Denies this process everything except reading and executing files below these paths. Missing paths are skipped.
 pub(super) fn deny_all_but<P: AsRef<Path>>(
     readable: impl IntoIterator<Item = P>,
 ) -> Result<RestrictionStatus, RulesetError> {

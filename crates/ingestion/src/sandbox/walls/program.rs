@@ -1,7 +1,7 @@
-//! The walls around another program, which reads its own files.
+//! The restrictions of another program, which reads its own files.
 //!
-//! Invariant: it opens no file but to read those beneath the named folders, makes no socket, starts no process and
-//! signals none but itself. If the kernel cannot promise that, the program is not started.
+//! Invariant: it can only open files below the named folders for reading, and cannot create sockets, start processes or
+//! signal other processes. If the kernel cannot enforce this, the program is not started.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,7 +13,7 @@ use seccompiler::{SeccompAction, SeccompRule, apply_filter_all_threads};
 use super::calls::{all, bits, errno, is, masked, no_clone3, program};
 use super::files;
 
-/// What programs of the system consist of.
+/// The folders of the system's programs.
 const SYSTEM: [&str; 9] = [
     "/usr",
     "/bin",
@@ -26,14 +26,14 @@ const SYSTEM: [&str; 9] = [
     "/etc/ld.so.cache",
 ];
 
-/// Calls that are allowed whatever their arguments: files by what the walls around files allow, memory, time, waiting,
-/// and what a process asks about itself.
+/// Calls that are allowed whatever their arguments: files, which Landlock restricts, memory, time, waiting, and queries
+/// of a process about itself.
 const FREE: [i64; 77] = [
     libc::SYS_brk,
     libc::SYS_clock_getres,
     libc::SYS_clock_gettime,
     libc::SYS_clock_nanosleep,
-    // Refused by a filter of its own, as if the system did not have it.
+    // Refused by a separate filter, as if the system did not support it.
     libc::SYS_clone3,
     libc::SYS_close,
     libc::SYS_close_range,
@@ -109,7 +109,7 @@ const FREE: [i64; 77] = [
     libc::SYS_epoll_pwait,
 ];
 
-/// Older calls that this processor still has.
+/// Older calls that exist only on this processor.
 #[cfg(target_arch = "x86_64")]
 const OLDER: &[i64] = &[
     libc::SYS_access,
@@ -130,7 +130,7 @@ const OLDER: &[i64] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const OLDER: &[i64] = &[];
 
-/// Allows to read and execute what programs of the system consist of, and what is beneath these paths.
+/// Allows reading and executing the system's programs and files below these paths.
 pub(super) fn allow_files<P: AsRef<Path>>(readable: impl IntoIterator<Item = P>) -> io::Result<()> {
     let named: Vec<P> = readable.into_iter().collect();
     let paths = named.iter().map(AsRef::as_ref).chain(SYSTEM.map(Path::new));
@@ -143,7 +143,7 @@ pub(super) fn allow_files<P: AsRef<Path>>(readable: impl IntoIterator<Item = P>)
     Ok(())
 }
 
-/// Installs the filters of system calls for this process, which stay when it becomes the program.
+/// Installs the system call filters for this process, which remain when it executes the program.
 pub(super) fn filter() -> io::Result<()> {
     for program in [no_clone3(), only_what_programs_need()] {
         let program = program.map_err(io::Error::other)?;
@@ -165,9 +165,9 @@ fn only_what_programs_need() -> Result<seccompiler::BpfProgram, seccompiler::Bac
     rules.insert(libc::SYS_ioctl, vec![all([is(1, libc::TCGETS)?])?]);
     // The name of a thread.
     rules.insert(libc::SYS_prctl, vec![all([is(0, bits(libc::PR_SET_NAME))?])?]);
-    // Its own limits, which without capabilities can only be lowered.
+    // Its own limits, which can only be lowered without capabilities.
     rules.insert(libc::SYS_prlimit64, vec![all([is(0, 0)?])?]);
-    // Signals to itself. The process stays the same when it becomes the program.
+    // Signals to itself. The process id stays the same when it executes the program.
     let own = u64::from(std::process::id());
     rules.insert(libc::SYS_kill, vec![all([is(0, own)?])?]);
     rules.insert(libc::SYS_tgkill, vec![all([is(0, own)?])?]);

@@ -18,7 +18,7 @@ pub(crate) struct Guarded {
     checks: Vec<Check>,
     is_too_large: bool,
     answer: Option<Answer>,
-    /// The questions so far, and whether each was asked of the new content.
+    /// The questions so far, and whether each was searched for in the new content.
     asked: Vec<(String, bool)>,
     new: Option<Arc<dyn PassageIndex>>,
 }
@@ -51,7 +51,7 @@ impl Script {
         self.0.guard.lock().is_too_large = true;
     }
 
-    /// The questions that were asked, and whether each was asked of the new content.
+    /// The questions that were asked, and whether each was searched for in the new content.
     pub(crate) fn asked(&self) -> Vec<(String, bool)> {
         self.0.guard.lock().asked.clone()
     }
@@ -60,7 +60,7 @@ impl Script {
         self.0.guard.lock().checks.clone()
     }
 
-    /// The index of the new content: another worker of the script, told from the present one by its address.
+    /// The index of the new content: another worker of the script, distinguished from the current one by its address.
     pub(super) fn new_content(&self) -> Option<Arc<dyn PassageIndex>> {
         let new: Arc<dyn PassageIndex> = Arc::new(Self::new());
         let mut guard = self.0.guard.lock();

@@ -57,7 +57,7 @@ struct TermEntry {
 /// A passage that has a term.
 struct Posting {
     number: u32,
-    /// How often the passage has it.
+    /// How often it occurs in the passage.
     frequency: u32,
 }
 

@@ -28,7 +28,7 @@ pub(in crate::search) struct Segments {
 /// One segment of an index.
 struct Segment {
     fields: [ScoredField; SCORED],
-    /// The whole questions of pairs.
+    /// The complete questions of pairs.
     exact: Arc<InvertedIndexReader>,
     /// The number of its first passage in the snapshot.
     first: u32,
@@ -217,7 +217,7 @@ impl Segments {
 }
 
 impl Segment {
-    /// Adds the contributions of `term` in a field. Deleted passages are left out.
+    /// Adds the contributions of `term` in a field. Deleted passages are skipped.
     fn add_impacts(
         &self,
         field: usize,

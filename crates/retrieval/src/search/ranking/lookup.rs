@@ -38,7 +38,7 @@ pub(super) struct SmallWord {
 
 /// A word with its postings.
 pub(super) struct LookedWord<'question> {
-    /// Its forms. For a word that no passage has, those that are one typing mistake away.
+    /// Its forms. For a word that occurs in no passage, those that are one typing mistake away.
     pub(super) forms: Cow<'question, [String]>,
     /// The share of the word that its forms are worth: 1, or less if they are spelled differently.
     pub(super) likeness: f32,
@@ -199,7 +199,7 @@ struct Places {
     places: Vec<(usize, Arc<[Impact]>)>,
     /// The number of passages in the field in which it is most frequent.
     most: u64,
-    /// The number of pairs whose question has it.
+    /// The number of pairs whose question contains it.
     in_questions: u64,
 }
 

@@ -11,8 +11,8 @@ use crate::search::snapshot::Snapshot;
 use crate::store::WORD_FIELDS;
 use one_edit::OneEdit;
 
-/// The shortest word, in characters, in which a mistake is assumed. In a shorter one, one letter
-/// often makes another word.
+/// The shortest word, in characters, in which a mistake is assumed. In a shorter one, a single letter often makes a
+/// different word.
 const WORD_CHARS: usize = 5;
 /// A word of ASCII letters of this length with another letter in one place is often another word too: "phone", "prone".
 const OFTEN_OTHER_CHARS: usize = 5;

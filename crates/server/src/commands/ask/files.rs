@@ -108,7 +108,7 @@ fn add_folder(found: &mut Found, folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads a file. The error says why no source can be made from it.
+/// Reads a file. The error explains why no source can be created from it.
 fn read(path: &Path) -> Result<FoundFile, String> {
     let InputFile { name, content_type, bytes } = input::load(path, false)?;
     // An unreadable text is reported now instead of as a failed source.

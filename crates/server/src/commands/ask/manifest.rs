@@ -1,4 +1,4 @@
-//! The manifest in a data directory of `ask`: which source was made from which file.
+//! The manifest in a data directory of `ask`: which source was created from which file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The content of a declared source: where it comes from, and its hash.
+//! The content of a declared source: its origin and its hash.
 
 use std::path::{Path, PathBuf};
 

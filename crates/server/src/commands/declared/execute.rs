@@ -46,15 +46,15 @@ pub(super) struct Done {
     pub(super) removed: usize,
 }
 
-/// What became of a step.
+/// The outcome of a step.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Done,
-    /// Something else has changed the object: a new plan is needed. Contains what the server said.
+    /// Something else has changed the object: a new plan is needed. Contains the server's message.
     Moved(String),
 }
 
-/// What became of a source.
+/// The outcome for a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Training {
     Trained,
@@ -230,7 +230,7 @@ impl<'a> Executor<'a> {
         let loaded = source.content.load()?;
         if loaded.hash() != source.hash {
             return Err(Failure::new(format!(
-                "the content of `{key}` was changed meanwhile; run again"
+                "the content of `{key}` has changed since the plan; run the command again"
             )));
         }
         let mut body = match loaded {
@@ -303,7 +303,7 @@ impl<'a> Executor<'a> {
                 status if Instant::now() > end => {
                     let seconds = self.patience.as_secs();
                     return Err(Failure::new(format!(
-                        "source `{key}` is still {status} after {seconds} s; run again to wait on"
+                        "source `{key}` is still {status} after {seconds} s; run the command again to keep waiting"
                     )));
                 }
                 _ => {}

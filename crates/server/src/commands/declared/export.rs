@@ -22,10 +22,10 @@ use written::{Agent, FileOf, Key, Source, Webhook, Widget, Written};
 
 /// The file that is written if none is named.
 const FILE: &str = "cicerone.yaml";
-/// Longest part of a key or file name that is made from a title.
+/// Longest part of a key or file name that is derived from a title.
 const AGENT_KEY_CHARS: usize = 40;
 
-/// Writes the file and the contents beside it. Nothing that exists is overwritten.
+/// Writes the file and the contents next to it. Existing files are not overwritten.
 pub(super) async fn run(api: &ApiClient, arguments: &ExportArguments) -> Result<(), Failure> {
     let set = SetName::parse_field("--set", arguments.set.as_str())
         .map_err(|error| Failure::misuse(error.to_string()))?;
@@ -127,7 +127,7 @@ impl Export<'_> {
             let path = format!("/v1/sources/{id}");
             let source = match self.api.get(&path).await {
                 Ok(source) => source,
-                // It was deleted meanwhile.
+                // It has been deleted.
                 Err(error) if error.is(404) => continue,
                 Err(error) => return Err(error.into()),
             };
@@ -238,7 +238,7 @@ impl Export<'_> {
         Ok(webhooks)
     }
 
-    /// The keys of the set. Others are not for this file: it would create them anew wherever it is applied.
+    /// The keys of the set. Others do not belong in this file, which would create them again wherever it is applied.
     async fn keys(&mut self) -> Result<BTreeMap<String, Key>, Failure> {
         let mut found = Vec::new();
         let path = format!("/v1/api_keys?set={}", self.set);

@@ -1,4 +1,4 @@
-//! The file of declared objects, as it is written.
+//! The format of a declaration file.
 
 mod parse;
 mod values;

@@ -1,4 +1,4 @@
-//! What a server has of a set.
+//! The objects of a set on a server.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -53,11 +53,11 @@ pub(super) struct Observed {
     pub(super) key: String,
     pub(super) hash: String,
     pub(super) id: String,
-    /// What it looks like, without the content of a source.
+    /// Its fields, without the content of a source.
     pub(super) value: Value,
 }
 
-/// By which a saved plan recognises the state that it was made for.
+/// Identifies the state that a saved plan was made for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Mark {
     kind: Kind,
@@ -68,7 +68,7 @@ pub(super) struct Mark {
     version: String,
 }
 
-/// Everything of a set that a file says something about.
+/// Everything of a set that a file covers.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) objects: Vec<Observed>,
@@ -86,7 +86,7 @@ impl State {
             let Some(agent) = wanted.agent(&key) else { continue };
             let Err(failure) = state.add_parts(api, set, agent, &id).await else { continue };
             match api.get(&format!("/v1/agents/{id}")).await {
-                // It was deleted meanwhile.
+                // It has been deleted.
                 Err(error) if error.is(404) => state.forget(&id),
                 _ => return Err(failure),
             }
@@ -100,7 +100,7 @@ impl State {
         Ok(state)
     }
 
-    /// Adds the sources and widgets of an agent, if the file says something about them.
+    /// Adds the sources and widgets of an agent, if the file covers them.
     async fn add_parts(
         &mut self,
         api: &ApiClient,
@@ -131,7 +131,7 @@ impl State {
                 return Err(Failure::new(format!("the set has more than {OBJECTS} objects")));
             }
             if let Some(fields) = value.as_object_mut() {
-                // The content of a source may have megabytes; the hash stands for it.
+                // The content of a source may have megabytes; the hash represents it.
                 fields.remove("content");
                 fields.remove("last_used_at");
             }
@@ -167,7 +167,7 @@ impl State {
 }
 
 impl Observed {
-    /// Changes whenever the object does. The progress of a source is no change.
+    /// Changes whenever the object does. The progress of a source does not count as a change.
     pub(super) fn version(&self) -> String {
         match self.kind {
             Kind::Agent | Kind::Widget | Kind::Webhook => {
@@ -185,7 +185,7 @@ impl Observed {
         Mark { kind, key, hash, id, version: self.version() }
     }
 
-    /// Whether a source is to be changed so that it is guarded or not as is wanted.
+    /// Whether the `guarded` setting of a source must be changed.
     pub(super) fn differs(&self, guarded: Option<bool>) -> bool {
         guarded.is_some_and(|guarded| self.is_guarded() != guarded)
     }

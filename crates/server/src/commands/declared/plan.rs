@@ -12,7 +12,7 @@ use crate::failure::Failure;
 /// The hash of an object whose secret was not written to its file yet.
 pub(super) const PENDING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// What may be removed that the file no longer has.
+/// What may be removed because the file no longer has it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Pruning {
     /// Sources, widgets, webhook endpoints and keys.
@@ -30,7 +30,7 @@ pub(super) struct Step {
     pub(super) action: Action,
     pub(super) kind: Kind,
     pub(super) key: String,
-    /// The object that is there; null if it is to be made.
+    /// The existing object; null if it is to be created.
     pub(super) id: Option<String>,
 }
 

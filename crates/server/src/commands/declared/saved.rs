@@ -68,7 +68,7 @@ impl SavedPlan {
         if saved.format != FORMAT {
             let format = saved.format;
             return Err(Failure::new(format!(
-                "`{shown}` has the format {format}, and this program reads {FORMAT}; make a new plan"
+                "`{shown}` has the format {format}, but this program reads {FORMAT}; make a new plan"
             )));
         }
         Ok(saved)

@@ -1,4 +1,4 @@
-//! Files with secrets: for their owner only, and whole or not at all.
+//! Files with secrets: readable only by their owner, and written completely or not at all.
 
 use std::fs;
 use std::io::Write as _;
@@ -19,7 +19,7 @@ fn write_all(path: &Path, secret: &str) -> std::io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let new = folder.join(format!(".{name}.{}", std::process::id()));
-    // A file that an interrupted process with this number has left behind.
+    // A file that an interrupted process with this id has left behind.
     match fs::remove_file(&new) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
         _ => {}

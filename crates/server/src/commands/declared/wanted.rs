@@ -1,4 +1,4 @@
-//! What a file asks for, with everything that it refers to resolved.
+//! The objects that a file declares, with all references resolved.
 
 mod widget;
 
@@ -22,9 +22,9 @@ const AGENT_KEY_CHARS: usize = 40;
 pub(super) struct Wanted {
     pub(super) set: String,
     pub(super) agents: Vec<WantedAgent>,
-    /// `None` if the file says nothing about webhook endpoints.
+    /// `None` if the file does not cover webhook endpoints.
     pub(super) webhooks: Option<Vec<WantedObject>>,
-    /// `None` if the file says nothing about keys.
+    /// `None` if the file does not cover keys.
     pub(super) keys: Option<Vec<WantedObject>>,
 }
 
@@ -32,9 +32,9 @@ pub(super) struct Wanted {
 #[derive(Debug)]
 pub(super) struct WantedAgent {
     pub(super) object: WantedObject,
-    /// `None` if the file says nothing about its sources.
+    /// `None` if the file does not cover its sources.
     pub(super) sources: Option<Vec<WantedSource>>,
-    /// `None` if the file says nothing about its widgets.
+    /// `None` if the file does not cover its widgets.
     pub(super) widgets: Option<Vec<WantedObject>>,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct WantedAgent {
 #[derive(Debug, Clone)]
 pub(super) struct WantedObject {
     pub(super) key: String,
-    /// The fields that are written, as the API names them. Null stands for a default. `agents` of a key are keys of agents.
+    /// The fields that are written, as the API names them. Null means a default. `agents` of a key are keys of agents.
     pub(super) fields: Map<String, Value>,
     pub(super) hash: String,
     /// Where its secret is written.
@@ -56,7 +56,7 @@ pub(super) struct WantedSource {
     pub(super) key: String,
     pub(super) content: Content,
     pub(super) hash: String,
-    /// Whether it is guarded; `None` if the file does not say.
+    /// Whether it is guarded; `None` if the file does not specify it.
     pub(super) guarded: Option<bool>,
 }
 
@@ -77,7 +77,7 @@ impl Wanted {
         Ok(wanted)
     }
 
-    /// Refuses two secrets in one file: the second would replace the first, which nobody can read again.
+    /// Refuses two secrets in one file: the second would replace the first, which cannot be read again.
     fn check_secrets(&self) -> Result<(), Failure> {
         let widgets = self.widgets().map(|widget| {
             let (agent, name) = widget.key.split_once('/').unwrap_or((&widget.key, ""));
@@ -99,7 +99,7 @@ impl Wanted {
         Ok(())
     }
 
-    /// The hash of everything, by which a saved plan recognises what it was made for.
+    /// The hash of everything, which identifies what a saved plan was made for.
     pub(super) fn hash(&self) -> String {
         let mut parts = vec![self.set.clone()];
         let mut add = |object: &WantedObject| {
@@ -130,7 +130,7 @@ impl Wanted {
     }
 }
 
-/// A path without its `.` and `..` components, as far as that is possible without looking at the file system.
+/// A path without its `.` and `..` components, as far as possible without accessing the file system.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -302,7 +302,7 @@ pub(super) fn identity(set: &str, key: &str, hash: &str) -> Value {
     object([("set", json!(set)), ("key", json!(key)), ("hash", json!(hash))])
 }
 
-/// The ids of agents of the file; null for all agents. An agent that is not there yet has none.
+/// The ids of agents of the file; null for all agents. An agent that does not exist yet has none.
 fn ids(keys: &Value, agent_id: &impl Fn(&str) -> Option<String>) -> Value {
     match keys {
         Value::Array(keys) => {
@@ -314,7 +314,7 @@ fn ids(keys: &Value, agent_id: &impl Fn(&str) -> Option<String>) -> Value {
     }
 }
 
-/// The value that null stands for.
+/// The value that null means.
 fn or_default(name: &str, value: &Value) -> Value {
     match (name, value) {
         ("model", Value::Null) => json!(cicerone_domain::agent::MODEL_DEFAULT),

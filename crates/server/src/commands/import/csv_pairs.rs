@@ -63,7 +63,7 @@ fn header(row: &csv::StringRecord) -> Option<(usize, usize)> {
     Some((find(&QUESTIONS)?, find(&ANSWERS)?))
 }
 
-/// What divides the cells of the first line.
+/// The separator of the cells in the first line.
 fn delimiter(text: &str) -> u8 {
     let first = text.lines().next().unwrap_or_default();
     let count = |mark: char| first.matches(mark).count();

@@ -1,5 +1,5 @@
-//! What earlier imports added: an imported source has an identity that is made from its content, so that a repetition finds
-//! it, however much later.
+//! What earlier imports added: the identity of an imported source is derived from its content, so that a repetition
+//! finds it at any later time.
 
 use std::collections::HashSet;
 

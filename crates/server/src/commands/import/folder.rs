@@ -7,7 +7,7 @@ use ignore::WalkBuilder;
 use super::found::Found;
 
 /// Adds every file of a folder and its subfolders, in order, without hidden files and those that git ignores. Links are
-/// not followed: they may lead out of the folder, to what nobody meant to publish.
+/// not followed, because they may lead out of the folder to files that were not meant to be published.
 pub(super) fn add(folder: &Path, found: &mut Found) {
     let walk = WalkBuilder::new(folder).require_git(false).sort_by_file_path(Path::cmp).build();
     for entry in walk {

@@ -1,4 +1,4 @@
-//! What is found in the inputs, before it is sent.
+//! The items found in the inputs, before they are sent.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub(super) enum Item {
 }
 
 impl Item {
-    /// What the report calls it.
+    /// Its name in the report.
     pub(super) fn name(&self) -> String {
         match self {
             Self::Pairs { name, count, .. } => format!("{name}: {count} pairs"),
@@ -42,7 +42,7 @@ impl Item {
 /// Something that is not taken.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Refusal {
-    /// What it is.
+    /// Its kind.
     pub(super) what: String,
     pub(super) reason: String,
 }
@@ -52,7 +52,7 @@ pub(super) struct Refusal {
 pub(super) struct Found {
     items: Vec<Item>,
     pub(super) refused: Vec<Refusal>,
-    /// Pairs that are not in an item yet, as JSON, and where they come from.
+    /// Pairs that are not in an item yet, as JSON, and their origin.
     pairs: Vec<String>,
     pairs_bytes: usize,
     pairs_of: String,
@@ -75,7 +75,7 @@ impl Found {
         self.seen.insert(hash.finalize().into())
     }
 
-    /// Adds a pair of an input; `place` says where it stands there.
+    /// Adds a pair of an input; `place` is its position there.
     pub(super) fn pair(&mut self, input: &str, place: &str, question: &str, answer: &str) {
         let (question, answer) = (question.trim(), answer.trim());
         let length = question.chars().count();

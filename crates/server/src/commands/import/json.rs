@@ -140,7 +140,7 @@ fn object(
         };
         is_known |= known;
     }
-    // An object without anything that is known is reported as a whole.
+    // An object without any known field is reported as a whole.
     for place in others.iter().filter(|_| is_known) {
         found.refuse(at(input, place), "nothing is known about a field of this name");
     }

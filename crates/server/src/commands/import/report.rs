@@ -17,7 +17,7 @@ pub(super) struct Taken {
     pub(super) kind: &'static str,
     /// The number of pairs.
     pub(super) pairs: usize,
-    /// What of it was not read.
+    /// The parts that were not read.
     pub(super) partially_read: Option<String>,
 }
 
@@ -39,11 +39,11 @@ impl Taken {
     }
 }
 
-/// What was taken, and what was not.
+/// What was added, and what was not.
 #[derive(Debug)]
 pub(super) struct Report {
     pub(super) taken: Vec<Taken>,
-    /// What the agent had from an earlier import.
+    /// What the agent already had from an earlier import.
     pub(super) there: Vec<String>,
     refused: Vec<Refusal>,
     /// Refusals beyond those that are listed.
@@ -102,7 +102,7 @@ impl Report {
             count => format!("{count} already there; "),
         };
         output::line(&format!(
-            "{sources} sources taken, with {pairs} pairs; {there}{refused} things not taken."
+            "Added {sources} sources with {pairs} pairs; {there}{refused} items were not added."
         ))
     }
 }

@@ -1,4 +1,4 @@
-//! Pages of sitemaps. The addresses come from a stranger, so they are requested by the guarded client.
+//! Pages of sitemaps. The addresses are untrusted, so they are requested by the guarded client.
 
 use std::collections::{BTreeSet, VecDeque};
 

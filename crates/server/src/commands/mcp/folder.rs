@@ -42,7 +42,7 @@ pub(super) fn run(environment: Environment, from: &SourceArguments) -> Result<()
     })
 }
 
-/// Reads the files, says so, and never returns unless it fails.
+/// Reads the files, reports this, and never returns unless it fails.
 async fn learn(
     session: &mut Session<'_>,
     found: Found,

@@ -134,7 +134,7 @@ impl Forwarder {
         Ok(Self { client, url, authorization, version: Mutex::default() })
     }
 
-    /// Sends a message. Returns what the client is to be told, if anything.
+    /// Sends a message. Returns the response for the client, if there is one.
     async fn forward(&self, message: &Message, text: Vec<u8>) -> Option<Value> {
         let sent = self.send(message, text).await;
         if let Ok(Some(answer)) = &sent
@@ -214,7 +214,7 @@ fn refusal(status: StatusCode, wait: Option<u64>, body: &[u8]) -> Unanswered {
     }
 }
 
-/// The innermost cause of an error, which says what happened. The outer ones repeat the address.
+/// The innermost cause of an error, which describes what happened. The outer ones repeat the address.
 fn cause(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(inner) = cause.source() {

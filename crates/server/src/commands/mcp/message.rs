@@ -27,7 +27,7 @@ impl Message {
         })
     }
 
-    /// The method; `None` if it is none of a request or notification.
+    /// The method; `None` if it is not a request or notification.
     pub(super) fn method(&self) -> Option<&str> {
         self.0.get("method")?.as_str()
     }
@@ -74,7 +74,7 @@ impl Message {
         Some(Value::Object(answer))
     }
 
-    /// The error that tells the client why its message has no other answer; `None` if it expects none.
+    /// The error that the client gets as the answer to its message; `None` if it expects none.
     pub(super) fn failed(&self, message: &str, data: Value) -> Option<Value> {
         let error = json!({ "code": SERVER_ERROR, "message": message, "data": data });
         self.id().map(|id| json!({ "jsonrpc": "2.0", "id": id, "error": error }))

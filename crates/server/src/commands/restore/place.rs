@@ -93,7 +93,7 @@ impl Drop for Place {
         // If this fails too, the mark remains, and the next restore tries again.
         let undone = remove_uploads(&self.objects).and_then(|()| self.database.end_restore());
         if let Err(error) = undone {
-            tracing::warn!(%error, "a restore that failed leaves uploads behind");
+            tracing::warn!(%error, "a failed restore leaves uploads behind");
         }
     }
 }
@@ -128,7 +128,7 @@ fn check_empty(configuration: &Configuration, database: &DatabaseFile) -> Result
     }
     let Some((path, what)) = found else { return Ok(()) };
     Err(Failure::misuse(format!(
-        "`{}` exists, {what}; restore into an empty data directory, or move all of that away first",
+        "`{}` exists, {what}; restore into an empty data directory, or move the existing data away first",
         path.display()
     )))
 }

@@ -8,8 +8,8 @@ use cicerone_domain::services::RootKey;
 use crate::failure::Failure;
 use crate::output;
 
-/// Prints the address, and on the first start the key with commands to try. The first line is for
-/// programs too: those that start a server on port 0 read its address there.
+/// Prints the address, and on the first start the key with commands to try. Programs also use the first line: those
+/// that start a server on port 0 read its address there.
 pub(super) fn print(address: SocketAddr, root: &RootKey, has_console: bool) -> Result<(), Failure> {
     output::print(&text(address, root, has_console))
 }
@@ -45,7 +45,7 @@ fn first_steps(address: SocketAddr, secret: &KeySecret, has_console: bool) -> St
     format!(
         r#"
 This is the first start. The first line below holds the key of the account `default`, which is
-shown only this once. Pasted as they stand, the lines create an agent, add a text and ask:
+shown only this once. Pasted unchanged, the lines create an agent, add a text and ask:
 
 KEY={secret}
 URL=http://{address}/v1
@@ -56,7 +56,7 @@ SOURCE=$(post agents/$AGENT/sources "{{\"type\": \"text\", \"content\": \"$TEXT\
 while curl -s -H "Authorization: Bearer $KEY" "$URL/sources/$SOURCE" | grep -q '"status": *"p'; do sleep 1; done
 post conversations "{{\"agent_id\": \"$AGENT\", \"message\": \"When does the museum open?\"}}"
 
-{console}How to go on: http://{address}/docs
+{console}Next steps: http://{address}/docs
 
 "#
     )

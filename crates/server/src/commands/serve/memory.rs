@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 /// When the process returns what its start needed.
 const FIRST: Duration = Duration::from_secs(1);
-/// How often the process checks how much it holds in vain.
+/// How often the process checks how much unused memory it holds.
 const INTERVAL: Duration = Duration::from_secs(15);
 /// The growth since the last time from which free memory is returned, which takes milliseconds.
 const GROWTH_BYTES: i64 = 8 * 1_024 * 1_024;
@@ -34,7 +34,7 @@ pub(super) fn set_up() {
 /// Returns what the start needed, and then free memory to the system whenever there is more of it, until `stop`. Does
 /// nothing if the system does not report the size of the process.
 ///
-/// The size alone would not tell: what a long burst used is freed after the process has stopped growing.
+/// The size alone is not enough: memory of a long burst is freed after the process has stopped growing.
 pub(super) async fn give_back(stop: CancellationToken) {
     let mut least = i64::MAX;
     if stop.run_until_cancelled(tokio::time::sleep(FIRST)).await.is_some() {
@@ -64,8 +64,8 @@ fn round(least: i64) -> Option<i64> {
     Some(after)
 }
 
-/// By how many bytes the process is larger than what it uses; `None` if the system does not report its size. Only changes
-/// of it tell something: it is less than nothing if much was allocated that was never written to.
+/// By how many bytes the process is larger than what it uses; `None` if the system does not report its size. Only its
+/// changes are meaningful: it is negative if much was allocated that was never written to.
 fn unused() -> Option<i64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     let mut pages = text.split(' ').skip(1).map(str::parse::<i64>);
@@ -83,7 +83,7 @@ fn in_use() -> i64 {
     i64::try_from(allocated.uordblks.saturating_add(allocated.hblkhd)).unwrap_or(i64::MAX)
 }
 
-/// Other allocators do not tell.
+/// Other allocators do not report it.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 fn in_use() -> i64 {
     0
@@ -101,8 +101,8 @@ fn trim() {
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 fn trim() {}
 
-/// Unmaps the code and the constants of the program, as far as they are in memory. What is used again is mapped again
-/// when it is needed: from the cache of files, where it stays as long as the system has room.
+/// Unmaps the code and the constants of the program, as far as they are in memory. Pages that are used again are mapped
+/// again on demand, from the page cache, where they stay as long as the system has room.
 #[cfg(target_os = "linux")]
 fn unmap_program() {
     let Ok(program) = std::fs::read_link("/proc/self/exe") else { return };

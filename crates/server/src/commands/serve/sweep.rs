@@ -9,8 +9,7 @@ use cicerone_retrieval::Index;
 /// Agents read at once.
 const PAGE_SIZE: u32 = 100;
 
-/// Goes through this machine's indexes once. A failure only leaves files behind, until the next
-/// start.
+/// Checks this machine's indexes once. A failure only leaves files behind until the next start.
 pub(super) async fn run(index: Index, keys: Keys, agents: Agents) {
     let swept = async {
         let live = live(&keys, &agents).await?;

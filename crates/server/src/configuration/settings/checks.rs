@@ -8,11 +8,11 @@ const MOST_AT_ONCE: usize = 100_000;
 const LANGUAGES_CHARS: usize = 100;
 /// The most pages of a document whose text may be recognised.
 const MOST_PAGES: u32 = 10_000;
-/// The longest that an attempt at a delivery may take: the HTTP client gives up after this time.
+/// The time limit of an attempt at a delivery, after which the HTTP client aborts it.
 const LONGEST_ATTEMPT_SECONDS: u64 = 15;
 
 impl Settings {
-    /// Checks every number against its bounds. The error names the setting by its key in the file.
+    /// Checks every number against its limits. The error names the setting by its key in the file.
     pub(in crate::configuration) fn check_numbers(&self) -> Result<(), (&'static str, String)> {
         let (http, workers) = (&self.http, &self.workers);
         let positive = [

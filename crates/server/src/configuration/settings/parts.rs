@@ -89,7 +89,7 @@ impl Settings {
         }
     }
 
-    /// The quotas of accounts without quotas of their own.
+    /// The quotas of accounts without their own quotas.
     pub(crate) const fn quotas(&self) -> DefaultQuotas {
         DefaultQuotas {
             messages: self.quotas.messages_per_month,

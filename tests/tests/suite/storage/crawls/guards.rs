@@ -149,7 +149,7 @@ async fn a_refusal_keeps_the_content_and_tells_both_events() {
         // The lease is over.
         assert_eq!(finish(world, &crawl, comparison(world, &[])).await, None);
 
-        // The same is told again, and what could not be compared is told as a failure of the source only.
+        // The same event is written again, and a failed comparison is reported only as a failure of the source.
         let crawl = world.refresh(&source).await;
         world.record(&crawl, vec![page("/b", "new")]).await;
         finish(world, &crawl, comparison(world, &["a?"])).await.unwrap();

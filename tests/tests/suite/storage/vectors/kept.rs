@@ -1,4 +1,4 @@
-//! Vectors that stay: those of unchanged pages; and what counts as little content beside them.
+//! Vectors that are kept: those of unchanged pages; and what counts as little content apart from them.
 
 use cicerone_domain::ports::{
     PassageFeed as _, SourceStore as _, SourceVectors, UsageStore as _, VectorFeed as _, Wanted,

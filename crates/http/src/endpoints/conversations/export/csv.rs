@@ -84,8 +84,8 @@ fn line(out: &mut Vec<u8>, cells: &[String]) {
 /// keyboards as well.
 const OF_FORMULAS: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
-/// Characters of cells that are quoted. Some programs for tables divide lines at semicolons and tabs as well, and what comes
-/// after one would begin a cell of its own, perhaps as a formula.
+/// Characters of cells that are quoted. Some spreadsheet programs also split lines at semicolons and tabs, and the text
+/// after one would start a new cell, perhaps as a formula.
 const QUOTED: [char; 6] = [',', ';', '\t', '"', '\r', '\n'];
 
 /// Writes a cell. A formula can do harm: a text that would be taken for one begins with `'`, which programs for tables take

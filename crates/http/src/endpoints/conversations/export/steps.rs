@@ -1,4 +1,4 @@
-//! What an export writes, one thing after the other.
+//! The parts that an export writes, one after the other.
 
 use std::collections::VecDeque;
 use std::rc::Rc;

@@ -34,21 +34,21 @@ struct Chunk<'a> {
     /// The agent.
     #[schema(value_type = String, pattern = "^agent_[0-9A-Za-z]{10}$")]
     model: Id<kind::Agent>,
-    /// One, or none in the chunk with the usage.
+    /// One; empty in the chunk with the usage.
     choices: Vec<ChunkChoice<'a>>,
-    /// Absent without `include_usage`, null in all chunks but the last one.
+    /// Absent without `include_usage`; null in all chunks except the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<ChatUsage>)]
     usage: Option<Option<ChatUsage>>,
-    /// The sources that the reply is based on, best first: in one chunk, after the text.
+    /// The sources that the reply is based on, best first, in one chunk after the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     sources_used: Option<Vec<CitationView<'a>>>,
-    /// The conversation in which the reply is stored: beside `sources_used`.
+    /// The conversation in which the reply is stored, in the chunk that has `sources_used`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, required = false)]
     conversation_id: Option<Id<kind::Conversation>>,
-    /// The number of the reply in its conversation: beside `conversation_id`.
+    /// The number of the reply in its conversation, in the chunk that has `conversation_id`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     n: Option<u64>,
@@ -63,7 +63,7 @@ struct ChunkChoice<'a> {
     /// Always null.
     #[schema(value_type = Option<String>, required = true)]
     logprobs: (),
-    /// Null in all chunks but the last one.
+    /// Null in all chunks except the last one.
     #[schema(required = true, pattern = "^(stop|length)$")]
     finish_reason: Option<&'static str>,
 }

@@ -46,7 +46,7 @@ pub(in crate::endpoints) struct TextPart {
     text: String,
 }
 
-/// What an assistant said instead of a reply.
+/// A refusal that an assistant sent instead of a reply.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "it is read by hand; this declares its schema")]
 pub(in crate::endpoints) struct RefusalPart {
@@ -59,7 +59,7 @@ pub(in crate::endpoints) struct RefusalPart {
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "it is read by hand; this declares its schema")]
 pub(in crate::endpoints) struct StreamOptions {
-    /// Whether the last event before `[DONE]` tells the tokens that were used; null for false.
+    /// Whether the last event before `[DONE]` contains the token usage; null for false.
     include_usage: Option<bool>,
 }
 
@@ -97,7 +97,7 @@ pub(super) struct ChatChoice<'a> {
     /// Always null.
     #[schema(value_type = Option<String>, required = true)]
     logprobs: (),
-    /// `length` if the bound on tokens ended the reply.
+    /// `length` if the token limit ended the reply.
     #[schema(pattern = "^(stop|length)$")]
     finish_reason: &'static str,
 }

@@ -12,7 +12,7 @@ use crate::response::{Answer, ok};
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::OpenAi, Method::GET, "/v1/models/{agent_id}", handle)
         .named("getModel", "Retrieve an agent as a model")
-        .details("A paused agent is shown as well.")
+        .details("Paused agents can be retrieved, too.")
         .gives::<ModelView>(200)
 }
 

@@ -46,7 +46,7 @@ const TYPES: [&str; 12] = [
     ERROR,
 ];
 
-/// The data of an event: those of the fields that its type has.
+/// The data of an event, with the fields of its type.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ResponseEventData)]
 struct EventData<'a> {
@@ -116,8 +116,8 @@ impl PartialSchema for ResponseEvent {
     fn schema() -> RefOr<Schema> {
         let data = Ref::from_schema_name("ResponseEventData");
         let data = string().content_media_type(JSON).content_schema(Some(data));
-        let about = "From `response.created` to `response.completed`, `response.incomplete` or `error`, whose data also has \
-                     `code`, `message` and `error`.";
+        let about = "From `response.created` to `response.completed`, `response.incomplete` or `error`. The data of \
+            `error` also has `code`, `message` and `error`.";
         ObjectBuilder::new()
             .description(Some(about))
             .property("event", string().enum_values(Some(TYPES)))

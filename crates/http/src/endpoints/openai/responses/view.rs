@@ -9,7 +9,7 @@ use crate::endpoints::openai::chat::ChatContent;
 use crate::endpoints::openai::kept::{Frame, Kept};
 use crate::endpoints::{CitationView, citations};
 
-/// What the user says.
+/// The input of the user.
 #[derive(ToSchema)]
 #[schema(as = ResponseInput)]
 #[serde(untagged)]
@@ -49,7 +49,7 @@ pub(super) struct InputMessage {
     content: Option<ChatContent>,
 }
 
-/// An item that no reply needs. Further fields are ignored.
+/// An item that does not affect the reply. Further fields are ignored.
 #[derive(ToSchema)]
 #[schema(as = ResponseInputIgnored)]
 #[expect(dead_code, reason = "it is read by hand; this declares its schema")]
@@ -81,7 +81,7 @@ pub(super) enum Status<'a> {
     Completed(&'a Kept),
 }
 
-/// A reply. Fields of OpenAI's API that mean nothing here have constant values.
+/// A reply. Fields of OpenAI's API that have no meaning here are constant.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Response)]
 pub(super) struct ResponseView<'a> {
@@ -92,7 +92,7 @@ pub(super) struct ResponseView<'a> {
     object: &'static str,
     /// Seconds since 1970.
     created_at: i64,
-    /// `incomplete` if the bound on tokens ended the reply.
+    /// `incomplete` if the token limit ended the reply.
     #[schema(pattern = "^(in_progress|completed|incomplete)$")]
     status: &'static str,
     background: bool,
@@ -117,7 +117,7 @@ pub(super) struct ResponseView<'a> {
     reasoning: Reasoning,
     /// Whether question and reply are stored.
     store: bool,
-    /// Null: the agent decides.
+    /// Always null; the agent decides.
     #[schema(value_type = Option<f64>, required = true)]
     temperature: (),
     text: TextSettings,
@@ -126,7 +126,7 @@ pub(super) struct ResponseView<'a> {
     /// Empty.
     #[schema(value_type = Vec<String>, max_items = 0)]
     tools: [(); 0],
-    /// Null: the agent decides.
+    /// Always null; the agent decides.
     #[schema(value_type = Option<f64>, required = true)]
     top_p: (),
     #[schema(pattern = "^disabled$")]

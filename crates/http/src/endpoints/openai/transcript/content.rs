@@ -11,7 +11,7 @@ use crate::endpoints::openai::json::Json;
 pub(super) enum Content {
     /// Its text; empty if there is none.
     Text(String),
-    /// The path to the fault within the content, and what must hold there.
+    /// The path to the bad part of the content, and its requirement.
     Bad(String, String),
 }
 

@@ -37,7 +37,7 @@ impl From<Made> for KeptReply {
     }
 }
 
-/// The events: `token` any number of times, then `done` or `error`.
+/// The events: Any number of `token` events, then `done` or `error`.
 pub(super) struct VisitorTokens;
 
 impl Script for VisitorTokens {
@@ -67,7 +67,7 @@ pub(super) enum VisitorEvent {}
 impl PartialSchema for VisitorEvent {
     fn schema() -> RefOr<Schema> {
         OneOfBuilder::new()
-            .description(Some("`token` any number of times, then `done` or `error`."))
+            .description(Some("Any number of `token` events, then `done` or `error`."))
             .item(event("token", "TokenEvent"))
             .item(event("done", "VisitorDoneEvent"))
             .item(event("error", "ErrorEvent"))

@@ -1,18 +1,18 @@
-//! What stands within a line and says more than its letters: raised and lowered text, links, pictures.
+//! Inline content that means more than its letters: superscripts, subscripts, links, pictures.
 
 use select::node::Node;
 
-/// Raised text of more characters is text like any other.
+/// Superscripts with more characters are treated as normal text.
 const SCRIPT_CHARS: usize = 6;
-/// Raised letters that only end a number or mark a name.
+/// Superscript letters that only end a number or mark a name.
 const ORDINARY: [&str; 18] = [
     "a", "d", "e", "er", "ers", "es", "me", "nd", "o", "os", "r", "rd", "re", "sm", "st", "th",
     "tm", "ème",
 ];
-/// The least number of words of a picture's description beside other text.
+/// The minimum number of words of a picture's description next to other text.
 const DESCRIPTION_WORDS: usize = 3;
 
-/// What comes before raised (`sup`) or lowered text behind `line`: 10 and a raised 6 are not 106.
+/// The text to insert before a superscript or subscript after `line`: 10 with the superscript 6 is not 106.
 pub(super) fn script_mark(node: &Node<'_>, name: &str, line: &str) -> &'static str {
     let text = node.text();
     let text = text.trim();
@@ -31,7 +31,7 @@ pub(super) fn script_mark(node: &Node<'_>, name: &str, line: &str) -> &'static s
     }
     match name {
         "sup" if ORDINARY.contains(&text.to_lowercase().as_str()) => "",
-        // After a letter it is a unit (km2) or refers to a note: these are read the same without a mark.
+        // After a letter, it is a unit (km2) or refers to a note. Both are understood without a mark.
         "sup" if before.is_ascii_digit() || matches!(before, ')' | ']' | '}') => "^",
         "sub"
             if before.is_ascii_digit() && text.starts_with(|char: char| char.is_ascii_digit()) =>
@@ -42,14 +42,14 @@ pub(super) fn script_mark(node: &Node<'_>, name: &str, line: &str) -> &'static s
     }
 }
 
-/// The description of a picture, if it is one rather than a file's name or a word for a picture.
+/// The description of a picture, unless it is only a file name or a word for a picture.
 pub(super) fn description<'a>(picture: &Node<'a>) -> Option<&'a str> {
     let text = picture.attr("alt")?.trim();
     let is_file = !text.contains(' ') && (text.contains('.') || text.contains('_'));
     (!text.is_empty() && !is_file && text.chars().any(char::is_alphanumeric)).then_some(text)
 }
 
-/// Whether a description beside other text adds to it: several words that are not its caption.
+/// Whether a description adds to the text next to it: several words that are not the caption.
 pub(super) fn adds(picture: &Node<'_>, description: &str) -> bool {
     let is_captioned = std::iter::successors(picture.parent(), Node::parent)
         .take(4)

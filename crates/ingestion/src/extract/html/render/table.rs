@@ -1,4 +1,4 @@
-//! Tables: rows of text if they contain data; a table that only lays a page out is ignored.
+//! Tables: rows of text if they contain data; layout tables are ignored.
 
 use select::node::Node;
 
@@ -7,21 +7,21 @@ use super::inline::description;
 use crate::extract::html::selection::Selection;
 use crate::extract::rows;
 
-/// Elements that cells of data do not hold, but parts of a page do.
+/// Elements that occur in parts of a page, but not in cells with data.
 const OF_LAYOUT: [&str; 11] =
     ["article", "dl", "h1", "h2", "h3", "h4", "ol", "pre", "section", "table", "ul"];
 
-/// The most rows and columns that a cell covers.
+/// The maximum number of rows and columns that a cell spans.
 const ROWS: usize = 1_000;
 const COLUMNS: usize = 63;
-/// Beyond so many cells none is repeated in the rows that it covers.
+/// In tables with more cells than this, no cell is repeated in the rows that it spans.
 const CELLS: usize = 100_000;
-/// At most so many rows are repeated as the header of a long table.
+/// The maximum number of rows that are repeated as the header of a long table.
 const HEADERS: usize = 3;
-/// So many pictures of a cell are described.
+/// The maximum number of pictures of a cell that are described.
 const PICTURES: usize = 4;
 
-/// The rows of a table, each `| cell | cell |`. `None` if it only lays a page out.
+/// The rows of a table, each `| cell | cell |`. `None` if it is a layout table.
 pub(super) fn rows(table: &Node<'_>, selection: &Selection) -> Option<String> {
     let is_presentation = table.attr("role").is_some_and(|role| role == "presentation");
     if is_presentation || table.descendants().any(|node| is_of_layout(&node)) {
@@ -42,15 +42,15 @@ fn is_of_layout(node: &Node<'_>) -> bool {
     node.name().is_some_and(|name| OF_LAYOUT.contains(&name))
 }
 
-/// The cells of a table, each in its column.
+/// The cells of a table, in their columns.
 #[derive(Default)]
 struct Grid {
     caption: Option<String>,
     /// The rows in which any cell has text.
     rows: Vec<Vec<String>>,
-    /// So many of them, from the first, are headers.
+    /// The number of header rows, from the first.
     headers: usize,
-    /// For each column, how many further rows its cell covers, and the cell's text.
+    /// For each column, the number of further rows that its cell spans, and the cell's text.
     hanging: Vec<(usize, String)>,
     cells: usize,
 }
@@ -65,7 +65,7 @@ impl Grid {
                 Some("tr") => self.row(&child, selection),
                 Some("thead" | "tbody" | "tfoot") => {
                     self.collect(&child, selection);
-                    // No cell reaches into the next part (HTML 4.9.12).
+                    // No cell spans into the next row group (HTML 4.9.12).
                     self.hanging.clear();
                 }
                 Some(_) | None => {}
@@ -73,8 +73,8 @@ impl Grid {
         }
     }
 
-    /// A cell over several rows stands in each of them, so that each says all that it says. One over several columns
-    /// is followed by empty cells.
+    /// A cell that spans several rows is repeated in each of them, so that each row is complete. A cell that spans
+    /// several columns is followed by empty cells.
     fn row(&mut self, row: &Node<'_>, selection: &Selection) {
         let mut texts = Vec::new();
         let is_cell = |node: &Node<'_>| matches!(node.name(), Some("td" | "th"));
@@ -97,7 +97,7 @@ impl Grid {
         }
     }
 
-    /// The cells of rows above that cover the next columns.
+    /// The cells of previous rows that span into the next columns.
     fn hang(&mut self, texts: &mut Vec<String>) {
         while let Some((further, text)) = self.hanging.get_mut(texts.len()) {
             if *further == 0 || self.cells >= CELLS {
@@ -121,7 +121,7 @@ impl Grid {
     }
 }
 
-/// The text of a cell; without any, the descriptions of its pictures.
+/// The text of a cell, or the descriptions of its pictures if it has no text.
 fn text(cell: &Node<'_>, selection: &Selection) -> String {
     let text = flat(cell, selection);
     if !text.is_empty() {
@@ -133,7 +133,7 @@ fn text(cell: &Node<'_>, selection: &Selection) -> String {
     shown.join(", ").split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
 }
 
-/// How many rows or columns a cell covers.
+/// The number of rows or columns that a cell spans.
 fn span(cell: &Node<'_>, key: &str, most: usize) -> usize {
     let stated = cell.attr(key).and_then(|count| count.trim().parse().ok());
     stated.unwrap_or(1_usize).clamp(1, most)

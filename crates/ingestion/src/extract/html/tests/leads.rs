@@ -1,4 +1,4 @@
-//! What stands between the title of a page and the text that it states.
+//! Text between the title of a page and its marked content.
 
 use super::{prose, text};
 

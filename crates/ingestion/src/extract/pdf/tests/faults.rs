@@ -213,7 +213,7 @@ fn a_page_that_is_a_picture_says_so_beside_pages_with_text() {
     assert_eq!(scanned.text, "Readable");
     let told: Vec<_> = scanned.warnings.iter().map(|warning| &warning.reason).collect();
     assert_eq!((told, scanned.warnings.pages()), (vec![&WarningReason::Scanned], vec![1]));
-    assert!(reading(60).warnings.is_empty(), "a logo is no scan");
+    assert!(reading(60).warnings.is_empty(), "a logo is not a scan");
 }
 
 /// The text of a page with a mistake in its content, and how many pages were not read whole.

@@ -119,7 +119,7 @@ mod tests {
         automaton.is_match(&state)
     }
 
-    /// All words that one edit after the first letter makes of a word.
+    /// All words that result from one edit after the first letter of a word.
     fn edits(word: &str, letters: &str) -> Vec<String> {
         let word: Vec<char> = word.chars().collect();
         let mut edits = Vec::new();

@@ -1,8 +1,8 @@
 //! Objects with a secret: API keys, webhook endpoints and widgets.
 //!
-//! The server shows a secret once. So the object is created with a hash that stands for "not written yet", the secret is
-//! written to its file, and then the hash is recorded. A run that is interrupted in between leaves an object of which the
-//! next run knows that nobody has its secret.
+//! The server shows a secret once. So the object is created with a hash that means "not written yet", the secret is
+//! written to its file, and then the hash is recorded. A run that is interrupted in between leaves an object whose hash
+//! tells the next run that nobody has its secret.
 
 use std::time::{Duration, Instant};
 
@@ -58,7 +58,7 @@ impl<'a> Executor<'a> {
         }
     }
 
-    /// Makes a new secret for an object whose secret nobody has.
+    /// Creates a new secret for an object whose secret nobody has.
     pub(super) async fn renew(
         &mut self,
         kind: Kind,
@@ -81,7 +81,7 @@ impl<'a> Executor<'a> {
         self.record(object, path, text(&made, secret_of(kind)), version).await
     }
 
-    /// Writes a secret to its file, and says so on the server.
+    /// Writes a secret to its file, and records this on the server.
     async fn record(
         &self,
         object: &WantedObject,

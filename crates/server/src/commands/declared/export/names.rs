@@ -1,8 +1,8 @@
-//! Keys of objects that have none, made from their names.
+//! Keys for objects without one, derived from their names.
 
 use std::collections::BTreeSet;
 
-/// Keys that are taken, at most so long.
+/// Keys that are in use, and the maximum length.
 pub(super) struct Names {
     taken: BTreeSet<String>,
     longest: usize,

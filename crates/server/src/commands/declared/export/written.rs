@@ -1,4 +1,4 @@
-//! The file as it is written, with its fields in the order in which people read them.
+//! The format of the written file, with its fields in reading order.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -167,7 +167,7 @@ impl Serialize for Widget {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let fields = WIDGET_FIELDS.iter().filter_map(|name| self.fields.get_key_value(*name));
         let mut map = to.serialize_map(None)?;
-        // What is null has its default, and TOML has no null.
+        // Null means the default, and TOML has no null.
         for (name, value) in fields.filter(|(_, value)| !value.is_null()) {
             map.serialize_entry(name, value)?;
         }

@@ -48,7 +48,7 @@ pub(in super::super) fn read(path: &Path) -> Result<Manifest, Failure> {
         parse(&text, format).map_err(|error| Failure::new(format!("`{shown}`: {error}")))?;
     if manifest.version != VERSION {
         return Err(Failure::new(format!(
-            "`{shown}`: `version` must be {VERSION}, which is what this program reads, not {}",
+            "`{shown}`: `version` must be {VERSION}, the version that this program reads, not {}",
             manifest.version
         )));
     }

@@ -8,7 +8,7 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
-/// A field that can be left out, or set to null to get its default back.
+/// A field that can be omitted, or set to null to restore its default.
 #[derive(Debug, Default)]
 pub(in super::super) enum Field<T> {
     #[default]

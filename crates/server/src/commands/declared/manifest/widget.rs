@@ -1,4 +1,4 @@
-//! Widgets of an agent, as they are written.
+//! Widgets of an agent, as written in the file.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ pub(in super::super) struct AppearanceEntry {
     pub(in super::super) position: Field<String>,
 }
 
-/// Bounds of a widget.
+/// The limits of a widget.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(in super::super) struct LimitsEntry {

@@ -12,7 +12,7 @@ use super::{WantedObject, check_key, finished};
 use crate::commands::declared::manifest::{AppearanceEntry, Field, LimitsEntry, WidgetEntry};
 use crate::failure::Failure;
 
-/// A widget of the agent with the key `agent`. Null stands for a default, which is written out.
+/// A widget of the agent with the key `agent`. Null means a default, which is written out.
 pub(super) fn widget(
     agent: &str,
     name: &str,
@@ -170,7 +170,7 @@ impl<T> Field<T> {
         }
     }
 
-    /// The value to set, if there is one: null is none.
+    /// The value to set, if there is one; null means none.
     fn or_none(self) -> Option<Option<T>> {
         match self {
             Self::Absent => None,
