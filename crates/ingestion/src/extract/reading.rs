@@ -249,13 +249,9 @@ mod tests {
         let text = format!("# Tides\n\n{english}\n\n## Words\n\n{table}\n\n## Mareas\n\n{spanish}");
         let prepared = Reading::plain(text).cut(limits::DOCUMENT_TEXT_BYTES).unwrap();
         let of = |heading: &str| {
-            let stretches = prepared.stretches.iter();
             let under = |path: &str| path.ends_with(heading);
-            stretches
-                .filter(|one| one.heading.as_deref().is_some_and(under))
-                .last()
-                .unwrap()
-                .language
+            let mut stretches = prepared.stretches.iter();
+            stretches.rfind(|one| one.heading.as_deref().is_some_and(under)).unwrap().language
         };
         assert_eq!(
             [of("Tides"), of("Words"), of("Mareas")],
