@@ -208,9 +208,9 @@ impl fmt::Display for PageReason {
         match self {
             Self::NeedsJavascript => f.write_str("needs_javascript"),
             Self::Noindex => f.write_str("the page asks not to be indexed (`noindex`)"),
-            Self::NoindexHeader => {
-                f.write_str("the server asks not to index the page (`X-Robots-Tag: noindex`)")
-            }
+            Self::NoindexHeader => f.write_str(
+                "the server asks that the page is not indexed (`X-Robots-Tag: noindex`)",
+            ),
             Self::Empty => f.write_str("the page has no text"),
             Self::Disallowed => f.write_str("`robots.txt` does not allow it"),
             Self::SameContent { of } => write!(f, "the same content as `{of}`"),

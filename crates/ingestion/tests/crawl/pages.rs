@@ -76,7 +76,8 @@ async fn a_page_that_asks_not_to_be_found_is_skipped_and_its_links_followed() {
     site.set("/b", page("B", ""));
     let bench = Bench::new();
     bench.crawl(&site.url("/")).await;
-    let by_header = "skipped the server asks not to index the page (`X-Robots-Tag: noindex`)";
+    let by_header =
+        "skipped the server asks that the page is not indexed (`X-Robots-Tag: noindex`)";
     assert_eq!(
         bench.pages(),
         [

@@ -166,7 +166,7 @@ async fn an_import_stops_where_nothing_else_can_succeed() {
     assert_eq!(report["not_taken"].as_array().unwrap().len(), 2, "{report}");
     let (said, _) = place.ends(1, &["import", "--agent", "agent_0000000000", "faq.csv"]);
     assert!(
-        said.starts_with("not taken: faq.csv: 1 pairs: ") && said.contains("0 sources taken"),
+        said.starts_with("not taken: faq.csv: 1 pairs: ") && said.contains("Added 0 sources"),
         "{said}"
     );
 }

@@ -13,7 +13,7 @@ const SENTENCES: [(&str, Option<u16>, &str); 32] = [
     ("needs_javascript", Some(200), "needs_javascript"),
     ("the page asks not to be indexed (`noindex`)", Some(200), "noindex"),
     (
-        "the server asks not to index the page (`X-Robots-Tag: noindex`)",
+        "the server asks that the page is not indexed (`X-Robots-Tag: noindex`)",
         Some(200),
         "noindex_header",
     ),
