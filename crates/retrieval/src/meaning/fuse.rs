@@ -18,7 +18,8 @@ use self::numbers::Numbers;
 
 /// The number of best passages of either ranking that are considered.
 pub(crate) const WINDOW: usize = 64;
-/// The number of best passages that decide whether a question is answered, as in the search by words.
+/// The number of best passages that decide whether a question is answered, as in the search by words. The best ones by
+/// words decide too, so that what they answer does not depend on what is near.
 const LEADING: usize = 2;
 /// From this score by words on, a passage is a pair whose question matches exactly; it stays first.
 const EXACT: f32 = 500.0;
@@ -77,6 +78,8 @@ struct Ranked {
     sure: f32,
     /// How sure it is by words alone.
     by_words: f32,
+    /// Whether it is one of the best by words.
+    leads_by_words: bool,
     /// Whether it is a pair whose question matches exactly.
     is_same: bool,
 }
@@ -124,11 +127,12 @@ impl Ranking {
                 score: weight * normalised(close.cosine),
                 sure: sure(0.0, close.cosine),
                 by_words: 0.0,
+                leads_by_words: false,
                 is_same: false,
             })
             .collect();
         let known = closeness.known.iter().copied().chain(std::iter::repeat(None));
-        ranked.extend(hits.into_iter().zip(known).map(|(hit, cosine)| {
+        ranked.extend(hits.into_iter().zip(known).enumerate().map(|(place, (hit, cosine))| {
             let by_words = if highest > 0.0 { (hit.score / highest).clamp(0.0, 1.0) } else { 0.0 };
             let is_same = is_exact && hit.score >= EXACT;
             // A passage without a vector counts by its words alone.
@@ -137,7 +141,8 @@ impl Ranking {
             let by_words = hit.confidence;
             let sure = cosine.map_or(by_words, |cosine| sure(by_words, cosine));
             let (score, sure) = if is_same { (1.0, by_words) } else { (score, sure) };
-            Ranked { passage: Which::Found(hit), score, sure, by_words, is_same }
+            let leads_by_words = place < LEADING;
+            Ranked { passage: Which::Found(hit), score, sure, by_words, leads_by_words, is_same }
         }));
         ranked.sort_by(|one, other| {
             other
@@ -173,7 +178,7 @@ impl Ranking {
             .collect();
         let numbers = Numbers::of(question);
         let mut candidates = Vec::with_capacity(ranked.len());
-        for Ranked { passage, score, sure, by_words, .. } in ranked {
+        for Ranked { passage, score, sure, by_words, leads_by_words, .. } in ranked {
             let key = passage.key();
             let (mut hit, score_by_words) = match passage {
                 Which::Found(hit) => (Hit { score, ..hit }, Some(hit.score)),
@@ -184,10 +189,11 @@ impl Ranking {
             };
             // What is said of one number does not answer for another, however alike it is.
             hit.confidence = if numbers.are_in(&hit) { sure } else { sure.min(by_words) };
+            if leads_by_words || candidates.len() < LEADING {
+                found.confidence = found.confidence.max(hit.confidence);
+            }
             candidates.push((hit, score_by_words));
         }
-        let leading = candidates.iter().take(LEADING).map(|(hit, _)| hit.confidence);
-        found.confidence = leading.fold(0.0, f32::max);
         let is_answered = found.confidence >= found.floor;
         for (hit, score_by_words) in &mut candidates {
             hit.is_relevant = is_answered && hit.confidence >= found.floor;

@@ -96,7 +96,9 @@ fn what_both_find_comes_before_what_one_finds() {
 
 #[test]
 fn passages_that_are_gone_are_left_out_and_no_more_are_wanted_than_results() {
-    let by_words = (0..20).map(|number| hit(number, 20.0 - number as f32, "x")).collect();
+    let by_words = (0..20).map(|number| hit(number, 20.0 - number as f32, "x"));
+    let sure = |hit: &Hit| if hit.position < 2 { 0.9 } else { 0.0 };
+    let by_words = by_words.map(|hit| Hit { confidence: sure(&hit), ..hit }).collect();
     let closest: Vec<Close> = (100..164).map(|number| close(number, 0.9)).collect();
     let closeness = closeness(closest, vec![None; 20]);
     let ranking = Ranking::new(found(by_words), &closeness, 0.5, 5);
@@ -117,7 +119,8 @@ fn a_number_that_a_passage_lacks_is_not_made_up_for_by_meaning() {
 
 #[test]
 fn a_pair_that_is_asked_word_by_word_stays_first() {
-    let by_words = vec![hit(1, 1_009.0, "one"), hit(2, 9.0, "two")];
+    let same = Hit { confidence: 1.0, ..hit(1, 1_009.0, "one") };
+    let by_words = vec![same, hit(2, 9.0, "two")];
     let closeness = closeness(vec![close(2, 0.9), close(1, 0.0)], vec![Some(0.0), Some(0.9)]);
     let fused = Ranking::new(found(by_words), &closeness, 1.0, 1).finish(Vec::new(), "two?");
     assert_eq!(order(&fused), [1]);
@@ -146,10 +149,9 @@ fn the_floor_of_the_agent_holds_for_what_meaning_finds_and_the_confidence_does_n
 #[test]
 fn what_words_find_relevant_is_not_displaced_by_passages_that_are_only_near() {
     // Words find one answer, far below in the mixed ranking.
-    let mut answer = hit(50, 1.0, "the answer");
-    answer.confidence = 0.9;
-    let mut by_words: Vec<Hit> = (0..8).map(|number| hit(number, 10.0, "x")).collect();
-    by_words.push(answer);
+    let answer = Hit { confidence: 0.9, ..hit(50, 10.0, "the answer") };
+    let mut by_words = vec![answer];
+    by_words.extend((0..8).map(|number| hit(number, 9.0, "x")));
     let closest: Vec<Close> = (100..164).map(|number| close(number, 0.5)).collect();
     let closeness = closeness(closest, vec![Some(0.1); 9]);
     let texts: Vec<(i64, &str)> = (100..108).map(|number| (number, "near")).collect();
