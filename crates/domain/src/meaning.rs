@@ -125,9 +125,9 @@ const ODDS_ABOVE_FLOOR: f32 = 4.4;
 const LEAST_REACH: f32 = 0.03;
 /// How much the calibration counts in the background of an agent, as a number of passages.
 const CALIBRATION: f32 = 16.0;
-/// The logarithms of the odds of a passage in which no word of the question was found, and of one that is found for
-/// sure.
-const NO_WORD: f32 = -8.0;
+/// The least and the greatest logarithm of the odds by words. That no word was found says little: the question may be in
+/// another language.
+const NO_WORD: f32 = -4.0;
 const SURE: f32 = 9.0;
 
 /// A text by whose vector a model is recognised.
