@@ -40,7 +40,8 @@ pub(crate) struct EvalArgs {
     /// Only these sets, or `floor`: which questions pass the floor; `silence`: whether questions
     /// without an answer are refused; `answers`: the chosen sentences; `manuals`: questions about
     /// manuals, with replies; `gaps`: whether alike questions are grouped. All of them if none is named. `docx`, `formats`, `html` or `pdf`
-    /// alone: how well such files are read. `hybrid` and sets: by words, by meaning and by both
+    /// alone: how well such files are read. `hybrid` and sets, `languages`, `silence` (of the named sets) or `manuals`: by words, by meaning
+    /// and by both
     sets: Vec<String>,
     /// The file of the figures, which are shown beside those of the next run
     #[arg(long, default_value = "target/eval.tsv")]
@@ -58,6 +59,12 @@ pub(crate) struct EvalArgs {
     /// The name of its model
     #[arg(long)]
     model: Option<String>,
+    /// What is put before a question for it
+    #[arg(long, default_value = "")]
+    question_prefix: String,
+    /// What is put before a passage for it
+    #[arg(long, default_value = "")]
+    passage_prefix: String,
 }
 
 /// One line of the table: a set, a measure, and the result of public tools on the same files.
@@ -110,8 +117,13 @@ pub(crate) fn run(args: EvalArgs) -> anyhow::Result<()> {
     if let Some(("hybrid", sets)) =
         args.sets.split_first().map(|(name, sets)| (name.as_str(), sets))
     {
-        let upstream = hybrid::Upstream { url: args.embeddings, model: args.model };
-        return hybrid::run(&args.data, sets, &upstream);
+        let upstream = hybrid::Upstream {
+            url: args.embeddings.clone(),
+            model: args.model.clone(),
+            question_prefix: args.question_prefix.clone(),
+            passage_prefix: args.passage_prefix.clone(),
+        };
+        return hybrid::run(&args.data, sets, &upstream, &args.manuals);
     }
     let wanted = |set: &str| args.sets.is_empty() || args.sets.iter().any(|name| name == set);
     let names = || sets::NAMES.into_iter().chain(OTHERS);

@@ -101,20 +101,34 @@ pub struct Space {
     pub dimension: usize,
     /// The vector of [`PROBE`], which reveals that a model with the same name has changed.
     pub probe: Vector,
-    /// The lowest cosine of a passage that answers a question in other words.
-    pub floor: f32,
-    /// How far the floor is above the cosines that chance reaches.
-    pub margin: f32,
+    /// The mean cosine of texts that do not belong together: see [`calibrate`].
+    pub chance: f32,
+    /// How far above it the mean cosine of texts that belong together lies; 0 if that is not known.
+    pub reach: f32,
+    /// The cosine from which a passage answers, if the settings name one.
+    pub floor: Option<f32>,
 }
 
-/// The logarithm of the odds that a passage at the floor of its space answers. It is that of the floor `balanced` of the
-/// search by words, so that the two confidences are on one scale.
+/// The logarithm of the odds that a passage answers, at the floor `balanced` of the search by words.
 const ODDS_AT_FLOOR: f32 = -1.02;
-/// By how much these odds rise for each margin above the floor. What chance reaches is then at the floor `eager`, and
-/// one margin above the floor at `cautious`.
-const ODDS_OF_MARGIN: f32 = 1.1;
-/// The minimum margin, for models that distinguish little.
-const LEAST_MARGIN: f32 = 0.02;
+/// By how much the odds by meaning rise with each [`reach`](Space::reach).
+const ODDS_OF_REACH: f32 = 14.0;
+/// The rise above other passages, in reaches, at which the odds by meaning are even.
+const EVEN: f32 = 1.12;
+/// How much the odds by meaning count, relative to the weight of meaning in the ranking, and at most. They tell more
+/// about whether a question is answered than about which passage is best.
+const ODDS_SHARE: f32 = 4.0 / 3.0;
+const MOST_ODDS_SHARE: f32 = 0.8;
+/// By how much the odds rise with each reach above a floor that the settings name.
+const ODDS_ABOVE_FLOOR: f32 = 4.4;
+/// The least reach that is reckoned with, for models that tell little apart.
+const LEAST_REACH: f32 = 0.03;
+/// How much the calibration counts in the background of an agent, as a number of passages.
+const CALIBRATION: f32 = 16.0;
+/// The least and the greatest logarithm of the odds by words. That no word was found says little: the question may be in
+/// another language.
+const NO_WORD: f32 = -4.0;
+const SURE: f32 = 9.0;
 
 /// A text whose vector identifies a model.
 pub const PROBE: &str = "The museum opens at nine in the morning, and on Mondays it is closed.";
@@ -127,12 +141,39 @@ impl Space {
         self.dimension == probe.dimension() && self.probe.cosine(probe) >= SAME
     }
 
-    /// How certain it is that a passage with this cosine answers a question, from 0 to 1, on the scale of the search by
-    /// words.
-    pub fn confidence(&self, cosine: f32) -> f32 {
-        let margins = (cosine - self.floor) / self.margin.max(LEAST_MARGIN);
-        1.0 / (1.0 + (-ODDS_AT_FLOOR - ODDS_OF_MARGIN * margins).exp())
+    /// The cosine that passages about other things have with a question, from the mean of the question's cosines with
+    /// all `passages` of an agent. Few passages tell little, and may all be about the question, so that the calibration
+    /// counts too.
+    pub fn background(&self, mean: f32, passages: usize) -> f32 {
+        let expected = self.chance + self.reach / 2.0;
+        let passages = passages as f32;
+        (passages * mean + CALIBRATION * expected) / (passages + CALIBRATION)
     }
+
+    /// How sure it is that a passage answers a question, from 0 to 1, on the scale of the search by words. `by_words` is
+    /// how sure it is by the words alone, `background` the cosine of passages about other things, and `weight` how much
+    /// meaning counts.
+    ///
+    /// The logarithms of the odds by words and by meaning are added with these weights. docs/retrieval.md has the figures.
+    pub fn confidence(&self, by_words: f32, cosine: f32, background: f32, weight: f32) -> f32 {
+        let reach = self.reach.max(LEAST_REACH);
+        if let Some(floor) = self.floor {
+            let odds = ODDS_AT_FLOOR + ODDS_ABOVE_FLOOR * (cosine - floor) / reach;
+            return by_words.max(share(odds));
+        }
+        if self.reach <= 0.0 {
+            return by_words;
+        }
+        let words = (by_words / (1.0 - by_words)).ln().clamp(NO_WORD, SURE);
+        let meaning = ODDS_OF_REACH * ((cosine - background) / reach - EVEN);
+        let weight = (weight * ODDS_SHARE).min(MOST_ODDS_SHARE);
+        share((1.0 - weight) * words + weight * meaning)
+    }
+}
+
+/// The probability with this logarithm of its odds.
+fn share(odds: f32) -> f32 {
+    1.0 / (1.0 + (-odds).exp())
 }
 
 /// Questions and statements in pairs, most of them in different words. The cosines of those that do not belong together
@@ -165,33 +206,19 @@ pub const PAIRS: [(&str, &str); 16] = [
     ),
 ];
 
-/// How far above chance the floor is, as a fraction of the distance to the median of the pairs that belong together.
-const MARGIN: f32 = 0.25;
-
-/// The floor of a space and its margin, from the vectors of [`PAIRS`]: above the cosines of 99 of 100 pairs that do not
-/// belong together.
+/// What the cosines of a space mean, from the vectors of [`PAIRS`]: the mean of those that do not belong together, and how
+/// far above it the mean of those that do lies; 0 if it does not.
 pub fn calibrate(questions: &[Vector], statements: &[Vector]) -> (f32, f32) {
-    let mut chance = Vec::new();
-    let mut related = Vec::new();
+    let (mut chance, mut related) = (Vec::new(), Vec::new());
     for (number, question) in questions.iter().enumerate() {
         for (other, statement) in statements.iter().enumerate() {
             let cosine = question.cosine(statement);
             if number == other { related.push(cosine) } else { chance.push(cosine) }
         }
     }
-    chance.sort_by(f32::total_cmp);
-    related.sort_by(f32::total_cmp);
-    let at = |sorted: &[f32], share: f32| {
-        let place = (sorted.len() as f32 * share) as usize;
-        sorted.get(place.min(sorted.len().saturating_sub(1))).copied().unwrap_or(1.0)
-    };
-    let (high, middle) = (at(&chance, 0.99), at(&related, 0.5));
-    let margin = MARGIN * (middle - high).max(0.0);
-    if margin == 0.0 {
-        // The model cannot distinguish what belongs together, so nothing is answered by its cosines alone.
-        return (1.0, margin);
-    }
-    ((high + margin).clamp(0.0, 1.0), margin)
+    let mean = |cosines: &[f32]| cosines.iter().sum::<f32>() / cosines.len().max(1) as f32;
+    let chance = mean(&chance);
+    (chance, (mean(&related) - chance).max(0.0))
 }
 
 /// The space in use, once it is known. Clones share it.
@@ -235,7 +262,7 @@ mod tests {
 
     fn space(probe: Vector) -> Space {
         let (model, settings) = ("m".to_owned(), String::new());
-        Space { id: 1, model, settings, dimension: 2, probe, floor: 0.5, margin: 0.1 }
+        Space { id: 1, model, settings, dimension: 2, probe, chance: 0.1, reach: 0.3, floor: None }
     }
 
     #[test]
@@ -272,28 +299,51 @@ mod tests {
     }
 
     #[test]
-    fn the_confidence_in_a_cosine_is_on_the_scale_of_the_search_by_words() {
+    fn the_confidence_depends_on_words_and_on_meaning_as_they_are_weighed() {
         let space = space(vector(&[1.0, 0.0]));
-        let sure = |cosine: f32| space.confidence(cosine);
-        assert!((sure(0.5) - 0.265).abs() < 0.001, "balanced: {}", sure(0.5));
-        assert!((sure(0.4) - 0.1).abs() < 0.01, "eager, where chance ends: {}", sure(0.4));
-        assert!((sure(0.6) - 0.5).abs() < 0.03, "cautious: {}", sure(0.6));
-        assert!(sure(-1.0) >= 0.0 && sure(1.0) <= 1.0 && sure(0.45) > sure(0.44));
-        let flat = Space { margin: 0.0, ..space };
-        assert!(flat.confidence(0.9).is_finite());
+        let sure = |by_words: f32, cosine: f32| space.confidence(by_words, cosine, 0.2, 0.3);
+        assert!(sure(0.9, 0.4) > sure(0.1, 0.4) && sure(0.5, 0.5) > sure(0.5, 0.4));
+        assert!(
+            sure(0.0, 0.75) > 0.265,
+            "no word, and much nearer than others: {}",
+            sure(0.0, 0.75)
+        );
+        assert!(sure(0.9, 0.2) < 0.265, "all words, and no nearer than others: {}", sure(0.9, 0.2));
+        assert!((space.confidence(0.3, 0.9, 0.2, 0.0) - 0.3).abs() < 1e-4, "words alone");
+        for by_words in [0.0, 1.0] {
+            for cosine in [-1.0, 1.0] {
+                assert!((0.0..=1.0).contains(&sure(by_words, cosine)));
+            }
+        }
+        let unknown = Space { reach: 0.0, ..space.clone() };
+        assert_eq!(unknown.confidence(0.3, 0.9, 0.2, 0.3), 0.3, "words alone");
     }
 
     #[test]
-    fn the_floor_lies_between_chance_and_what_belongs_together() {
+    fn from_a_floor_of_the_settings_on_a_passage_answers_whatever_its_words() {
+        let space = Space { floor: Some(0.5), ..space(vector(&[1.0, 0.0])) };
+        let sure = |by_words: f32, cosine: f32| space.confidence(by_words, cosine, 0.2, 0.3);
+        assert!((sure(0.0, 0.5) - 0.265).abs() < 0.001, "balanced: {}", sure(0.0, 0.5));
+        assert!(sure(0.0, 0.4) < 0.1 && sure(0.0, 0.6) > 0.5);
+        assert_eq!(sure(0.7, 0.1), 0.7);
+    }
+
+    #[test]
+    fn the_background_of_few_passages_is_mostly_that_of_the_calibration() {
+        let space = space(vector(&[1.0, 0.0]));
+        let of = |passages| space.background(0.6, passages);
+        assert!((of(0) - 0.25).abs() < 1e-6 && of(1) < 0.3 && of(1_000) > 0.59);
+    }
+
+    #[test]
+    fn calibration_tells_how_far_what_belongs_together_lies_above_chance() {
         let questions = [vector(&[1.0, 0.1, 0.0]), vector(&[0.1, 1.0, 0.0])];
         let statements = [vector(&[1.0, 0.0, 0.5]), vector(&[0.0, 1.0, 0.5])];
-        let (floor, margin) = calibrate(&questions, &statements);
-        let chance = questions[0].cosine(&statements[1]);
-        let related = questions[0].cosine(&statements[0]);
-        assert!(chance < floor && floor < related, "{chance} {floor} {related}");
-        assert!((floor - margin - chance).abs() < 1e-6, "{floor} {margin}");
-        // A model that relates nothing must not produce matches by chance.
+        let (chance, reach) = calibrate(&questions, &statements);
+        assert!((chance - questions[0].cosine(&statements[1])).abs() < 1e-6);
+        assert!((chance + reach - questions[0].cosine(&statements[0])).abs() < 1e-6);
+        // A model that finds nothing related has no reach.
         let swapped = [statements[1].clone(), statements[0].clone()];
-        assert_eq!(calibrate(&questions, &swapped), (1.0, 0.0));
+        assert_eq!(calibrate(&questions, &swapped).1, 0.0);
     }
 }

@@ -95,6 +95,8 @@ pub struct Hit {
     pub score: f32,
     /// The share of the question's weight (by rarity of its words) that the passage contains, 0 to 1.
     pub coverage: f32,
+    /// How sure it is that the passage answers the question, from 0 to 1.
+    pub confidence: f32,
     /// Whether it matches well enough for a reply to be based on it.
     pub is_relevant: bool,
 }

@@ -23,6 +23,7 @@ pub(crate) fn hit(text: &str) -> Hit {
         language: Some("eng".into()),
         score: 1.0,
         coverage: 1.0,
+        confidence: 1.0,
         is_relevant: true,
     }
 }

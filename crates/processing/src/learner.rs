@@ -67,8 +67,7 @@ pub struct LearnerPorts {
 #[derive(Clone)]
 pub struct Learner {
     ports: LearnerPorts,
-    /// The least cosine of a passage that answers a question in other words; `None` to calibrate
-    /// it.
+    /// The cosine from which a passage answers, if the settings name one.
     floor: Option<f32>,
     state: Arc<Mutex<State>>,
     warmer: Warmer,
@@ -121,8 +120,8 @@ enum Made {
 }
 
 impl Learner {
-    /// A learner over these ports. `floor` is the least cosine of a passage that answers a question
-    /// in other words; if it is `None`, it is calibrated for each space.
+    /// A learner over these ports. `floor` is the cosine from which a passage answers, if the settings
+    /// name one.
     pub fn new(ports: LearnerPorts, floor: Option<f32>) -> Self {
         let warmer = Warmer::new(Arc::clone(&ports.index));
         Self { ports, floor, state: Arc::default(), warmer }

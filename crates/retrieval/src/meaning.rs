@@ -25,7 +25,7 @@ pub(crate) use self::fuse::WINDOW;
 use self::fuse::{Closeness, Ranking};
 use self::projections::Projections;
 use self::question::Questions;
-use self::vectors::Vectors;
+use self::vectors::{Compared, Vectors};
 
 /// Searches of many vectors at the same time, and as many in reserve for accounts below their
 /// share. Each takes a thread.
@@ -211,9 +211,10 @@ fn search(
     question: &Vector,
     known: &[(Id<kind::Source>, i64)],
 ) -> Option<Closeness> {
-    let closest = vectors.closest(question, WINDOW)?;
+    let Compared { closest, mean, count } = vectors.compare(question, WINDOW)?;
+    let background = space.background(mean, count);
     let known = known.iter().map(|(source, at)| vectors.cosine(question, *source, *at)).collect();
-    Some(Closeness { closest, known, space })
+    Some(Closeness { closest, known, mean, background, space })
 }
 
 fn cut(mut found: Found, limit: usize) -> Found {

@@ -174,10 +174,10 @@ table! {
         model -> Text,
         dimension -> BigInt,
         probe -> Binary,
-        floor -> Double,
+        chance -> Double,
         created_at -> BigInt,
         settings -> Text,
-        margin -> Double,
+        reach -> Double,
     }
 }
 

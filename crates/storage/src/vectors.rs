@@ -33,10 +33,10 @@ struct SpaceRow {
     model: String,
     dimension: i64,
     probe: Vec<u8>,
-    floor: f64,
+    chance: f64,
     created_at: i64,
     settings: String,
-    margin: f64,
+    reach: f64,
 }
 
 #[derive(Queryable, Selectable, Insertable)]
@@ -72,8 +72,9 @@ impl TryFrom<SpaceRow> for Space {
             settings: row.settings,
             dimension: narrow("vector_spaces.dimension", row.dimension)?,
             probe: Vector::from_bytes(&row.probe).map_err(TransactionError::internal)?,
-            floor: row.floor as f32,
-            margin: row.margin as f32,
+            chance: row.chance as f32,
+            reach: row.reach as f32,
+            floor: None,
         })
     }
 }
@@ -149,10 +150,10 @@ impl VectorStore for Storage {
                     model: space.model.clone(),
                     dimension: wide(space.dimension),
                     probe: space.probe.to_bytes(),
-                    floor: space.floor.into(),
+                    chance: space.chance.into(),
                     created_at: now.as_millis(),
                     settings: space.settings.clone(),
-                    margin: space.margin.into(),
+                    reach: space.reach.into(),
                 };
                 diesel::insert_into(vector_spaces::table).values(row).execute(c)?;
                 Ok(space)

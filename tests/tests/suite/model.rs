@@ -88,6 +88,7 @@ fn passage(text: &str) -> Hit {
         language: Some("eng".into()),
         score: 1.0,
         coverage: 1.0,
+        confidence: 1.0,
         is_relevant: true,
     }
 }

@@ -181,6 +181,7 @@ impl Set {
             language: self.language.map(|language| language.code().into()),
             score: if rank == 0 { 1.0 } else { 0.8 },
             coverage: 1.0,
+            confidence: 1.0,
             is_relevant: true,
         }
     }

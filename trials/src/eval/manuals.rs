@@ -7,11 +7,10 @@ use anyhow::{Context as _, bail};
 use cicerone_domain::Passage;
 use cicerone_domain::limits;
 use cicerone_domain::ports::{ReplyRequest, Stages};
-use cicerone_domain::retrieval::Hit;
+use cicerone_domain::retrieval::{Found, Hit};
 use cicerone_ingestion::read_page;
 use cicerone_llm::Extractive;
 use serde::Deserialize;
-use tokio::runtime::Runtime;
 use url::Url;
 
 use super::collection::Question;
@@ -35,8 +34,8 @@ const FIRST: usize = 3;
 
 /// A manual in HTML, and questions about it.
 #[derive(Deserialize)]
-struct Manual {
-    name: String,
+pub(super) struct Manual {
+    pub(super) name: String,
     /// Its folder below a folder of documentation, as packages install it.
     folder: String,
     /// If not empty, only pages whose paths begin with one of these are read.
@@ -75,8 +74,32 @@ struct Outcome {
 /// Rust.
 pub(super) fn measure(folders: &[PathBuf], misses: bool, table: &mut Table) -> anyhow::Result<()> {
     let runtime = runtime()?;
+    for (manual, pages, passages) in installed(folders)? {
+        let trial = Trial::new(&runtime, &passages)?;
+        let search = |question: &Question| trial.ask(&runtime, question, limits::REPLY_PASSAGES);
+        let outcome = manual.ask(&search, misses)?;
+        let asked = manual.questions.len();
+        let characters = outcome.characters / asked.max(1);
+        let note = format!("{} of {asked}, {pages} pages, {characters} characters", outcome.held);
+        table.add(&manual.name, "reply holds", asked, share(outcome.held, asked), &note);
+        table.add(&manual.name, "page in three", asked, share(outcome.found, asked), "");
+        let strange = manual.strange.len();
+        let refused = share(outcome.refused, strange);
+        table.add(&manual.name, "strange refused", strange, refused, "");
+    }
+    Ok(())
+}
+
+fn share(count: usize, all: usize) -> f64 {
+    count as f64 / all.max(1) as f64
+}
+
+/// The manuals that are in one of the `folders`, or in the installed Rust, with the numbers of their pages and their
+/// passages.
+pub(super) fn installed(folders: &[PathBuf]) -> anyhow::Result<Vec<(Manual, usize, Vec<Passage>)>> {
     let mut folders = folders.to_vec();
     folders.extend([PathBuf::from("/usr/share/doc"), rust_documentation()?]);
+    let mut all = Vec::new();
     for manual in MANUALS {
         let manual: Manual = serde_json::from_str(manual)?;
         let folder = folders.iter().map(|folder| folder.join(&manual.folder)).find(|f| f.is_dir());
@@ -88,19 +111,9 @@ pub(super) fn measure(folders: &[PathBuf], misses: bool, table: &mut Table) -> a
             continue;
         };
         let (pages, passages) = manual.read(&folder)?;
-        let trial = Trial::new(&runtime, &passages)?;
-        let outcome = manual.ask(&runtime, &trial, misses && !manual.is_held_out)?;
-        let asked = manual.questions.len();
-        let share = |count: usize, all: usize| count as f64 / all.max(1) as f64;
-        let characters = outcome.characters / asked.max(1);
-        let note = format!("{} of {asked}, {pages} pages, {characters} characters", outcome.held);
-        table.add(&manual.name, "reply holds", asked, share(outcome.held, asked), &note);
-        table.add(&manual.name, "page in three", asked, share(outcome.found, asked), "");
-        let strange = manual.strange.len();
-        let refused = share(outcome.refused, strange);
-        table.add(&manual.name, "strange refused", strange, refused, "");
+        all.push((manual, pages, passages));
     }
-    Ok(())
+    Ok(all)
 }
 
 /// The folder of the documentation that comes with Rust.
@@ -145,12 +158,31 @@ impl Manual {
         Ok((pages, passages))
     }
 
-    fn ask(&self, runtime: &Runtime, trial: &Trial, misses: bool) -> anyhow::Result<Outcome> {
+    /// A line about what is held, found and refused.
+    pub(super) fn line(
+        &self,
+        search: &dyn Fn(&Question) -> anyhow::Result<Found>,
+    ) -> anyhow::Result<String> {
+        let outcome = self.ask(search, false)?;
+        let asked = self.questions.len();
+        Ok(format!(
+            "reply holds {:.3}, page in three {:.3}, strange refused {:.3}",
+            share(outcome.held, asked),
+            share(outcome.found, asked),
+            share(outcome.refused, self.strange.len())
+        ))
+    }
+
+    fn ask(
+        &self,
+        search: &dyn Fn(&Question) -> anyhow::Result<Found>,
+        misses: bool,
+    ) -> anyhow::Result<Outcome> {
         let answerer = Extractive::default();
         let mut outcome = Outcome::default();
         let reply = |question: &str| -> anyhow::Result<(Vec<Hit>, String, bool)> {
             let question = Question { text: question.to_owned(), relevant: [].into() };
-            let found = trial.ask(runtime, &question, limits::REPLY_PASSAGES)?;
+            let found = search(&question)?;
             let request = ReplyRequest {
                 profile: profile(),
                 history: Vec::new(),

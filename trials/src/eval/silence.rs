@@ -5,7 +5,7 @@ use std::path::Path;
 
 use cicerone_domain::agent::AnswerFloor;
 use cicerone_domain::limits;
-use tokio::runtime::Runtime;
+use cicerone_domain::retrieval::Found;
 
 use super::collection::{Collection, Question};
 use super::table::Table;
@@ -13,7 +13,7 @@ use super::trial::Trial;
 use super::{runtime, sets};
 
 /// The sets. Half of the passages of each is searched.
-const SETS: [&str; 6] =
+pub(super) const SETS: [&str; 6] =
     ["xquad-es", "xquad-zh", "xquad-ar", "xquad-hi", "covid-papers", "pubmedqa"];
 /// The share of the questions with an answer that must be answered.
 const ANSWERED: f64 = 0.95;
@@ -21,7 +21,7 @@ const ANSWERED: f64 = 0.95;
 /// Which half of the passages is searched: the first half, which hardly mentions the subjects of
 /// the other questions; or every other passage, so that passages of the same article remain, which
 /// is harder.
-const HALVES: [&str; 2] = ["first", "other"];
+pub(super) const HALVES: [&str; 2] = ["first", "other"];
 
 /// Measures, for each set, how many of the questions with an answer are answered and how many of
 /// those without one are refused, and how many would be refused with the floor at which 95 % are
@@ -35,7 +35,13 @@ pub(super) fn measure(data: &Path, table: &mut Table) -> anyhow::Result<()> {
         for ((half, missing), (kind, outcomes)) in
             halves.iter().zip(HALVES.iter().zip(&mut outcomes))
         {
-            let outcome = Outcome::of(&runtime, half, missing)?;
+            let trial = Trial::new(&runtime, &half.passages)?;
+            let mut floors = [0.0; AnswerFloor::ALL.len()];
+            for (floor, name) in floors.iter_mut().zip(AnswerFloor::ALL) {
+                *floor = f64::from(trial.floor(&runtime, name)?);
+            }
+            let ask = |question: &Question| trial.ask(&runtime, question, limits::REPLY_PASSAGES);
+            let outcome = Outcome::of(floors, half, missing, &ask)?;
             outcome.add_to(table, name, kind);
             // Every other passage of a paper still leaves some of each paper, so that every
             // question has an answer.
@@ -52,7 +58,7 @@ pub(super) fn measure(data: &Path, table: &mut Table) -> anyhow::Result<()> {
 
 /// The outcome of half a set: shares of the questions.
 #[derive(Debug, Default)]
-struct Outcome {
+pub(super) struct Outcome {
     asked: usize,
     /// For each floor, the highest first.
     answered: [f64; AnswerFloor::ALL.len()],
@@ -63,18 +69,17 @@ struct Outcome {
 }
 
 impl Outcome {
-    fn of(runtime: &Runtime, half: &Collection, missing: &[Question]) -> anyhow::Result<Self> {
-        let trial = Trial::new(runtime, &half.passages)?;
-        let mut floors = [0.0; AnswerFloor::ALL.len()];
-        for (floor, name) in floors.iter_mut().zip(AnswerFloor::ALL) {
-            *floor = f64::from(trial.floor(runtime, name)?);
-        }
+    /// Asks the questions of half a set, and those without an answer in it.
+    pub(super) fn of(
+        floors: [f64; AnswerFloor::ALL.len()],
+        half: &Collection,
+        missing: &[Question],
+        search: &dyn Fn(&Question) -> anyhow::Result<Found>,
+    ) -> anyhow::Result<Self> {
         let ask = |questions: &[Question]| -> anyhow::Result<Vec<f64>> {
-            let asked = questions.iter().map(|question| {
-                let found = trial.ask(runtime, question, limits::REPLY_PASSAGES)?;
-                Ok(f64::from(found.confidence))
-            });
-            asked.collect()
+            let confidences =
+                questions.iter().map(|question| Ok(search(question)?.confidence.into()));
+            confidences.collect()
         };
         let mut own = ask(&half.questions)?;
         let missing = ask(missing)?;
@@ -94,7 +99,7 @@ impl Outcome {
         })
     }
 
-    fn mean(all: &[Self]) -> Self {
+    pub(super) fn mean(all: &[Self]) -> Self {
         let mean =
             |of: &dyn Fn(&Self) -> f64| all.iter().map(of).sum::<f64>() / all.len().max(1) as f64;
         Self {
@@ -104,6 +109,14 @@ impl Outcome {
             refused_at: mean(&|one| one.refused_at),
             floor: mean(&|one| one.floor),
         }
+    }
+
+    /// Answered and refused for each floor, and refused where 95 % are answered.
+    pub(super) fn line(&self) -> String {
+        let shares = self.answered.iter().zip(&self.refused);
+        let shares: Vec<String> =
+            shares.map(|(answered, refused)| format!("{answered:.3} / {refused:.3}")).collect();
+        format!("{}   {:.3}", shares.join("   "), self.refused_at)
     }
 
     fn add_to(&self, table: &mut Table, name: &str, half: &str) {

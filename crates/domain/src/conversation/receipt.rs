@@ -311,6 +311,7 @@ mod tests {
             language: None,
             score: f32::MAX,
             coverage: 0.123_456,
+            confidence: 1.0,
             is_relevant,
         }
     }

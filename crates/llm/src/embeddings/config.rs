@@ -43,8 +43,8 @@ pub struct EmbeddingsConfig {
     pub text_chars: usize,
     /// The weight of meaning relative to words, from 0 to 1.
     pub weight: f32,
-    /// The lowest cosine at which a passage answers a question in other words, from 0 to 1. Unset: calibrated when the
-    /// model is first used.
+    /// The cosine from which a passage answers a question for agents with the floor `balanced`, whatever its words,
+    /// from 0 to 1. Unset: words and meaning decide together.
     pub floor: Option<f32>,
     /// The longest wait for a connection.
     pub connect_seconds: f64,
@@ -69,7 +69,7 @@ impl Default for EmbeddingsConfig {
             dimensions: None,
             batch: 64,
             text_chars: 4_000,
-            weight: 0.5,
+            weight: 0.3,
             floor: None,
             connect_seconds: 5.0,
             question_seconds: 1.0,

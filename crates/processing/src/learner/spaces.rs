@@ -22,7 +22,7 @@ impl Learner {
             tracing::info!(
                 model = space.model,
                 dimension = space.dimension,
-                floor = space.floor,
+                reach = space.reach,
                 sources_to_embed_again = marked,
                 "vectors are made by this model"
             );
@@ -43,22 +43,28 @@ impl Learner {
         let settings = embedder.settings();
         let known = self.ports.vectors.spaces(embedder.model(), &settings).await?;
         let mut space = match known.into_iter().find(|space| space.holds(&probe)) {
+            // An earlier version calibrated it in another way.
+            Some(space) if space.reach <= 0.0 => {
+                let (chance, reach) = self.calibrate().await?;
+                Space { chance, reach, ..space }
+            }
             Some(space) => space,
             None => {
-                let (floor, margin) = self.calibrate().await?;
+                let (chance, reach) = self.calibrate().await?;
                 let space = Space {
                     id: 0,
                     model: embedder.model().to_owned(),
                     settings,
                     dimension: probe.dimension(),
                     probe,
-                    floor,
-                    margin,
+                    chance,
+                    reach,
+                    floor: None,
                 };
                 self.ports.vectors.add_space(space, self.ports.clock.now()).await?
             }
         };
-        space.floor = self.floor.unwrap_or(space.floor);
+        space.floor = self.floor;
         Ok(space)
     }
 

@@ -18,6 +18,9 @@ use self::numbers::Numbers;
 
 /// The number of best passages of either ranking that are considered.
 pub(crate) const WINDOW: usize = 64;
+/// The number of best passages that decide whether a question is answered, as in the search by words. The best ones by
+/// words decide too, so that what they answer does not depend on what is near.
+const LEADING: usize = 2;
 /// From this score by words on, a passage is a pair whose question matches exactly; it stays first.
 const EXACT: f32 = 500.0;
 
@@ -43,15 +46,19 @@ pub(super) struct Closeness {
     pub(super) closest: Vec<Close>,
     /// The cosines of the passages found by words, in their order; `None` for a passage without a vector.
     pub(super) known: Vec<Option<f32>>,
+    /// The mean cosine of all passages of the agent.
+    pub(super) mean: f32,
+    /// The cosine of passages about other things.
+    pub(super) background: f32,
     /// The space of the vectors.
     pub(super) space: Arc<Space>,
 }
 
 impl Closeness {
-    /// A function that gives a cosine as a number between 0 and 1, relative to the closest passages.
+    /// A function that gives a cosine as a number between 0, for the mean of all passages, and 1, for the closest one.
     fn normalised(&self) -> impl Fn(f32) -> f32 {
         let highest = self.closest.first().map_or(0.0, |close| close.cosine);
-        let lowest = self.closest.last().map_or(0.0, |close| close.cosine);
+        let lowest = self.mean;
         let range = highest - lowest;
         move |cosine| {
             if range > 0.0 {
@@ -67,8 +74,12 @@ impl Closeness {
 struct Ranked {
     passage: Which,
     score: f32,
-    /// How sure it is by meaning that the passage is an answer; 0 without a vector.
+    /// How sure it is, by words and by meaning, that the passage is an answer.
     sure: f32,
+    /// How sure it is by words alone.
+    by_words: f32,
+    /// Whether it is one of the best by words.
+    leads_by_words: bool,
     /// Whether it is a pair whose question matches exactly.
     is_same: bool,
 }
@@ -101,30 +112,37 @@ impl Ranking {
     /// Ranks what words found and what is close in meaning, of which `limit` passages are wanted. `weight` is that of
     /// meaning.
     pub(super) fn new(found: Found, closeness: &Closeness, weight: f32, limit: usize) -> Self {
-        let Found { hits, terms, confidence, floor, reply } = found;
+        let Found { hits, terms, floor, reply, .. } = found;
         let highest = hits.first().map_or(0.0, |hit| hit.score);
         let is_exact = highest >= EXACT;
         let normalised = closeness.normalised();
+        let sure = |by_words: f32, cosine: f32| {
+            closeness.space.confidence(by_words, cosine, closeness.background, weight)
+        };
         let by_words: HashSet<Key> = hits.iter().map(|h| (h.source_id, h.position)).collect();
         let others = closeness.closest.iter().filter(|close| !by_words.contains(&close.key()));
         let mut ranked: Vec<Ranked> = others
             .map(|close| Ranked {
                 passage: Which::Close(close.at),
                 score: weight * normalised(close.cosine),
-                sure: closeness.space.confidence(close.cosine),
+                sure: sure(0.0, close.cosine),
+                by_words: 0.0,
+                leads_by_words: false,
                 is_same: false,
             })
             .collect();
         let known = closeness.known.iter().copied().chain(std::iter::repeat(None));
-        ranked.extend(hits.into_iter().zip(known).map(|(hit, cosine)| {
+        ranked.extend(hits.into_iter().zip(known).enumerate().map(|(place, (hit, cosine))| {
             let by_words = if highest > 0.0 { (hit.score / highest).clamp(0.0, 1.0) } else { 0.0 };
             let is_same = is_exact && hit.score >= EXACT;
             // A passage without a vector counts by its words alone.
             let by_meaning = cosine.map_or(by_words, &normalised);
             let score = weight * by_meaning + (1.0 - weight) * by_words;
-            let sure = cosine.map_or(0.0, |cosine| closeness.space.confidence(cosine));
-            let score = if is_same { 1.0 } else { score };
-            Ranked { passage: Which::Found(hit), score, sure, is_same }
+            let by_words = hit.confidence;
+            let sure = cosine.map_or(by_words, |cosine| sure(by_words, cosine));
+            let (score, sure) = if is_same { (1.0, by_words) } else { (score, sure) };
+            let leads_by_words = place < LEADING;
+            Ranked { passage: Which::Found(hit), score, sure, by_words, leads_by_words, is_same }
         }));
         ranked.sort_by(|one, other| {
             other
@@ -133,7 +151,8 @@ impl Ranking {
                 .then_with(|| other.score.total_cmp(&one.score))
                 .then_with(|| one.passage.key().cmp(&other.passage.key()))
         });
-        Self { ranked, found: Found { hits: Vec::new(), terms, confidence, floor, reply }, limit }
+        let found = Found { hits: Vec::new(), terms, confidence: 0.0, floor, reply };
+        Self { ranked, found, limit }
     }
 
     /// The places of the passages that only meaning found and that may be among the results: at most as many as there
@@ -159,22 +178,27 @@ impl Ranking {
             .collect();
         let numbers = Numbers::of(question);
         let mut candidates = Vec::with_capacity(ranked.len());
-        for Ranked { passage, score, sure, is_same } in ranked {
+        for Ranked { passage, score, sure, by_words, leads_by_words, .. } in ranked {
             let key = passage.key();
-            let (mut hit, by_words) = match passage {
+            let (mut hit, score_by_words) = match passage {
                 Which::Found(hit) => (Hit { score, ..hit }, Some(hit.score)),
                 Which::Close(at) => match read.remove(&key) {
                     Some(passage) => (new_hit(at.source, passage, score), None),
                     None => continue,
                 },
             };
-            // What words found relevant, by its score.
-            let by_words = by_words.filter(|_| hit.is_relevant || is_same);
-            if sure >= found.floor && numbers.are_in(&hit) {
-                hit.is_relevant = true;
-                found.confidence = found.confidence.max(sure);
+            // What is said of one number does not answer for another, however alike it is.
+            hit.confidence = if numbers.are_in(&hit) { sure } else { sure.min(by_words) };
+            if leads_by_words || candidates.len() < LEADING {
+                found.confidence = found.confidence.max(hit.confidence);
             }
-            candidates.push((hit, by_words));
+            candidates.push((hit, score_by_words));
+        }
+        let is_answered = found.confidence >= found.floor;
+        for (hit, score_by_words) in &mut candidates {
+            hit.is_relevant = is_answered && hit.confidence >= found.floor;
+            // The score counts for what words find relevant.
+            *score_by_words = score_by_words.filter(|_| hit.is_relevant);
         }
         found.hits = choose(candidates, limit);
         found
@@ -222,6 +246,7 @@ fn new_hit(source: Id<kind::Source>, stored: StoredPassage, score: f32) -> Hit {
         language: passage.language.map(Into::into),
         score,
         coverage: 0.0,
+        confidence: 0.0,
         is_relevant: false,
     }
 }

@@ -17,6 +17,16 @@ const LARGE_BYTES: usize = 4 * 1_024 * 1_024;
 /// The largest 8-bit number.
 const LARGEST: f32 = 127.0;
 
+/// How close the vectors of an agent are to a question.
+pub(super) struct Compared {
+    /// The closest ones, closest first.
+    pub(super) closest: Vec<Close>,
+    /// The mean cosine of all, from their 8-bit numbers.
+    pub(super) mean: f32,
+    /// How many there are.
+    pub(super) count: usize,
+}
+
 /// The vectors of an agent at one generation.
 pub(super) struct Vectors {
     pub(super) generation: u64,
@@ -70,13 +80,13 @@ impl Vectors {
         ROW_HEAD + self.held.dimension
     }
 
-    /// The `count` vectors that are closest to a question, closest first; `None` if the question is of another
-    /// dimension.
-    pub(super) fn closest(&self, question: &Vector, count: usize) -> Option<Vec<Close>> {
+    /// Compares all vectors with a question, and keeps the `most` that are closest; `None` if the question is of
+    /// another dimension.
+    pub(super) fn compare(&self, question: &Vector, most: usize) -> Option<Compared> {
         if question.dimension() != self.held.dimension {
             return None;
         }
-        let (asked, _) = quantised(question.numbers());
+        let (asked, asked_scale) = quantised(question.numbers());
         let mut scored: Vec<(f32, usize, &HeldSource)> = Vec::new();
         for source in &self.held.sources {
             let (rows, _) = self.rows_of(source)?;
@@ -87,15 +97,18 @@ impl Vectors {
                 scored.push((product as f32 * scale, number, source));
             }
         }
+        let count = scored.len();
+        let sum: f64 = scored.iter().map(|(score, ..)| f64::from(*score)).sum();
+        let mean = (sum / count.max(1) as f64) as f32 * asked_scale;
         let by_score = |one: &(f32, usize, &HeldSource), other: &(f32, usize, &HeldSource)| {
             other.0.total_cmp(&one.0).then(one.1.cmp(&other.1))
         };
-        let window = count.saturating_mul(RESCORED);
+        let window = most.saturating_mul(RESCORED);
         if scored.len() > window {
             scored.select_nth_unstable_by(window, by_score);
             scored.truncate(window);
         }
-        let mut close: Vec<Close> = scored
+        let mut closest: Vec<Close> = scored
             .into_iter()
             .filter_map(|(_, row, source)| {
                 let SourceVectors { id, version, .. } = source.of;
@@ -103,11 +116,11 @@ impl Vectors {
                 Some(Close { at, cosine: self.exact_cosine(question, row)? })
             })
             .collect();
-        close.sort_by(|one, other| {
+        closest.sort_by(|one, other| {
             other.cosine.total_cmp(&one.cosine).then_with(|| one.key().cmp(&other.key()))
         });
-        close.truncate(count);
-        Some(close)
+        closest.truncate(most);
+        Some(Compared { closest, mean, count })
     }
 
     /// How close a passage is; `None` if it has no vector.
@@ -198,7 +211,11 @@ mod tests {
                 let mut exact: Vec<f32> =
                     made.iter().map(|vector| vector.cosine(&question)).collect();
                 exact.sort_by(|one, other| other.total_cmp(one));
-                let found = vectors.closest(&question, 10).unwrap();
+                let compared = vectors.compare(&question, 10).unwrap();
+                let mean = exact.iter().sum::<f32>() / exact.len() as f32;
+                assert!((compared.mean - mean).abs() < 1e-3, "{} {mean}", compared.mean);
+                assert_eq!(compared.count, made.len());
+                let found = compared.closest;
                 assert_eq!(found.len(), 10);
                 for (close, expected) in found.iter().zip(&exact) {
                     assert!((close.cosine - expected).abs() < 1e-5, "{dimension}: {found:?}");
@@ -208,7 +225,7 @@ mod tests {
             }
             assert_eq!(vectors.cosine(&made[0], sources()[0], 1), None, "it has no such passage");
             let other = random(&mut seed, dimension + 1);
-            assert!(vectors.closest(&other, 1).is_none(), "another dimension");
+            assert!(vectors.compare(&other, 1).is_none(), "another dimension");
         }
     }
 
@@ -224,7 +241,7 @@ mod tests {
         draft.copy(&vectors, &second).unwrap();
         let copied = draft.finish(10).unwrap();
         assert_eq!(copied.sources().collect::<Vec<_>>(), [second.of]);
-        let best = &copied.closest(&made[5], 1).unwrap()[0];
+        let best = &copied.compare(&made[5], 1).unwrap().closest[0];
         assert_eq!(best.key(), (second.of.id, 0));
         assert!(copied.cosine(&made[0], sources()[0], 0).is_none());
         drop((vectors, copied));

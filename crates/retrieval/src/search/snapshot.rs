@@ -179,6 +179,7 @@ impl Snapshot {
             language: record.language.clone(),
             score: ranked.score,
             coverage: ranked.coverage,
+            confidence: ranked.confidence,
             is_relevant,
         })
     }

@@ -25,6 +25,7 @@ async fn receipt(world: &World, agent: &Agent, source: &Source) -> Receipt {
         language: None,
         score: 1.5,
         coverage: 0.5,
+        confidence: 1.0,
         is_relevant: true,
     });
     let asked = Asked {

@@ -211,8 +211,9 @@ async fn a_space_is_found_by_its_model_and_its_settings() {
             settings: settings.to_owned(),
             dimension: 3,
             probe: vector(1.0),
-            floor: 0.25,
-            margin: 0.125,
+            chance: 0.25,
+            reach: 0.125,
+            floor: None,
         };
         let one = world.storage.add_space(space("one", "a"), world.now()).await.unwrap();
         let two = world.storage.add_space(space("two", "a"), world.now()).await.unwrap();

@@ -32,6 +32,7 @@ pub(super) fn hit(position: i64, score: f32, text: &str) -> Hit {
         language: None,
         score,
         coverage: 0.0,
+        confidence: 0.0,
         is_relevant: false,
     }
 }
@@ -40,12 +41,17 @@ fn close(position: i64, cosine: f32) -> Close {
     Close { at: PassageAt { source: source(), version: 1, position }, cosine }
 }
 
-/// In a space with the floor 0.7, where chance ends at 0.6.
+/// In a space with the floor 0.7.
 fn closeness(closest: Vec<Close>, known: Vec<Option<f32>>) -> Closeness {
-    let probe = Vector::new(vec![1.0]).unwrap();
+    closeness_with(Some(0.7), closest, known)
+}
+
+fn closeness_with(floor: Option<f32>, closest: Vec<Close>, known: Vec<Option<f32>>) -> Closeness {
     let (model, settings) = (String::new(), String::new());
-    let space = Space { id: 1, model, settings, dimension: 1, probe, floor: 0.7, margin: 0.1 };
-    Closeness { closest, known, space: Arc::new(space) }
+    let probe = Vector::new(vec![1.0]).unwrap();
+    let space =
+        Space { id: 1, model, settings, dimension: 1, probe, chance: 0.1, reach: 0.4, floor };
+    Closeness { closest, known, mean: 0.1, background: 0.2, space: Arc::new(space) }
 }
 
 fn passages(texts: &[(i64, &str)]) -> Vec<(Id<kind::Source>, StoredPassage)> {
@@ -90,7 +96,9 @@ fn what_both_find_comes_before_what_one_finds() {
 
 #[test]
 fn passages_that_are_gone_are_left_out_and_no_more_are_wanted_than_results() {
-    let by_words = (0..20).map(|number| hit(number, 20.0 - number as f32, "x")).collect();
+    let by_words = (0..20).map(|number| hit(number, 20.0 - number as f32, "x"));
+    let sure = |hit: &Hit| if hit.position < 2 { 0.9 } else { 0.0 };
+    let by_words = by_words.map(|hit| Hit { confidence: sure(&hit), ..hit }).collect();
     let closest: Vec<Close> = (100..164).map(|number| close(number, 0.9)).collect();
     let closeness = closeness(closest, vec![None; 20]);
     let ranking = Ranking::new(found(by_words), &closeness, 0.5, 5);
@@ -111,7 +119,8 @@ fn a_number_that_a_passage_lacks_is_not_made_up_for_by_meaning() {
 
 #[test]
 fn a_pair_that_is_asked_word_by_word_stays_first() {
-    let by_words = vec![hit(1, 1_009.0, "one"), hit(2, 9.0, "two")];
+    let same = Hit { confidence: 1.0, ..hit(1, 1_009.0, "one") };
+    let by_words = vec![same, hit(2, 9.0, "two")];
     let closeness = closeness(vec![close(2, 0.9), close(1, 0.0)], vec![Some(0.0), Some(0.9)]);
     let fused = Ranking::new(found(by_words), &closeness, 1.0, 1).finish(Vec::new(), "two?");
     assert_eq!(order(&fused), [1]);
@@ -140,10 +149,9 @@ fn the_floor_of_the_agent_holds_for_what_meaning_finds_and_the_confidence_does_n
 #[test]
 fn what_words_find_relevant_is_not_displaced_by_passages_that_are_only_near() {
     // Words find one answer, far below in the mixed ranking.
-    let mut answer = hit(50, 1.0, "the answer");
-    answer.is_relevant = true;
-    let mut by_words: Vec<Hit> = (0..8).map(|number| hit(number, 10.0, "x")).collect();
-    by_words.push(answer);
+    let answer = Hit { confidence: 0.9, ..hit(50, 10.0, "the answer") };
+    let mut by_words = vec![answer];
+    by_words.extend((0..8).map(|number| hit(number, 9.0, "x")));
     let closest: Vec<Close> = (100..164).map(|number| close(number, 0.5)).collect();
     let closeness = closeness(closest, vec![Some(0.1); 9]);
     let texts: Vec<(i64, &str)> = (100..108).map(|number| (number, "near")).collect();
@@ -155,7 +163,7 @@ fn what_words_find_relevant_is_not_displaced_by_passages_that_are_only_near() {
 #[test]
 fn half_of_the_results_are_kept_for_the_best_that_words_find_relevant() {
     let by_words: Vec<Hit> = (0..8)
-        .map(|number| Hit { is_relevant: true, ..hit(number, 10.0 - number as f32, "x") })
+        .map(|number| Hit { confidence: 0.9, ..hit(number, 10.0 - number as f32, "x") })
         .collect();
     let closest: Vec<Close> = (100..164).map(|number| close(number, 0.9)).collect();
     let closeness = closeness(closest, vec![Some(0.0); 8]);
@@ -164,4 +172,43 @@ fn half_of_the_results_are_kept_for_the_best_that_words_find_relevant() {
     let by_words: Vec<i64> = order(&fused).into_iter().filter(|number| *number < 100).collect();
     assert_eq!(by_words, [0, 1, 2, 3]);
     assert_eq!(fused.hits.len(), 8);
+}
+
+#[test]
+fn words_and_meaning_decide_together_whether_a_question_is_answered() {
+    let answered = |by_words: f32, cosine: f32| {
+        let by_words = vec![Hit { confidence: by_words, ..hit(1, 10.0, "text") }];
+        let closeness = closeness_with(None, vec![close(1, cosine)], vec![Some(cosine)]);
+        let fused = Ranking::new(found(by_words), &closeness, 0.3, 5).finish(Vec::new(), "why?");
+        assert_eq!(fused.hits[0].confidence, fused.confidence);
+        relevant(&fused) == [true]
+    };
+    assert!(answered(0.2, 0.8), "few of its words, and close");
+    assert!(answered(0.9, 0.6), "most of its words, and rather close");
+    assert!(!answered(0.2, 0.6), "few of its words, and rather close");
+    assert!(!answered(0.9, 0.3), "most of its words, about something else");
+}
+
+#[test]
+fn the_best_two_passages_decide_whether_a_question_is_answered_and_a_passage_without_a_vector_counts_by_its_words()
+ {
+    let answered = |confidences: [f32; 3]| {
+        let by_words = (0..).zip(confidences).map(|(number, confidence)| Hit {
+            confidence,
+            ..hit(number, 10.0 - number as f32, "text")
+        });
+        let closeness = closeness_with(None, vec![close(9, 0.3)], vec![None; 3]);
+        let found = found(by_words.collect());
+        relevant(&Ranking::new(found, &closeness, 0.3, 3).finish(Vec::new(), "why?"))
+    };
+    assert_eq!(answered([0.1, 0.3, 0.9]), [false, true, true]);
+    assert_eq!(answered([0.1, 0.2, 0.9]), [false, false, false]);
+}
+
+#[test]
+fn a_pair_that_is_asked_word_by_word_is_the_answer_whatever_its_cosine() {
+    let by_words = vec![Hit { confidence: 1.0, ..hit(1, 1_009.0, "one") }];
+    let closeness = closeness_with(None, vec![close(2, 0.9), close(1, 0.0)], vec![Some(0.0)]);
+    let fused = Ranking::new(found(by_words), &closeness, 0.3, 5).finish(Vec::new(), "two?");
+    assert_eq!((relevant(&fused), fused.confidence), (vec![true], 1.0));
 }

@@ -19,8 +19,9 @@ async fn space_of_three_dimensions(world: &World) -> i64 {
         settings: String::new(),
         dimension: 3,
         probe: super::vector(1.0),
-        floor: 0.25,
-        margin: 0.125,
+        chance: 0.25,
+        reach: 0.125,
+        floor: None,
     };
     world.storage.add_space(space, world.now()).await.unwrap().id
 }
