@@ -42,7 +42,7 @@ pub struct EmbeddingsConfig {
     /// The number of characters of a passage that are sent. The rest is found by its words only.
     pub text_chars: usize,
     /// The weight of meaning relative to words, from 0 to 1.
-    pub weight: f32,
+    pub weight: f64,
     /// The cosine from which a passage answers a question for agents with the floor `balanced`, whatever its words,
     /// from 0 to 1. Unset: words and meaning decide together.
     pub floor: Option<f32>,

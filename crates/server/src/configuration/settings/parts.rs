@@ -111,7 +111,7 @@ impl Settings {
     pub(crate) fn meaning(&self) -> MeaningConfig {
         let embeddings = &self.embeddings;
         MeaningConfig {
-            weight: embeddings.weight,
+            weight: embeddings.weight as f32,
             patience: Duration::from_secs_f64(embeddings.question_seconds),
             kept: Duration::from_secs(embeddings.cache_seconds),
         }
