@@ -71,7 +71,7 @@ pub(crate) fn run(
         question_seconds: 30.0,
         ..EmbeddingsConfig::default()
     };
-    let weight = config.weight;
+    let weight = config.weight as f32;
     let embeddings = Embeddings::new(&config, |_| None, Arc::new(SystemClock))?;
     let Some(embeddings) = embeddings else { anyhow::bail!("there is no upstream") };
     let embedder: Arc<dyn Embedder> = Arc::new(embeddings);
