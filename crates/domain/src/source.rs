@@ -242,6 +242,8 @@ pub enum SourceStatus {
 impl SourceStatus {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Pending, Self::Processing, Self::Trained, Self::Failed];
+    /// Those of sources whose processing has not ended.
+    pub const UNDER_WAY: [Self; 2] = [Self::Pending, Self::Processing];
 
     /// The name on the wire and in the database.
     pub const fn name(self) -> &'static str {
