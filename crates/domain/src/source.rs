@@ -123,6 +123,16 @@ impl Source {
         Ok(Self { content, state, progress: None, ..self })
     }
 
+    /// Whether the source holds pairs, and these fit in.
+    ///
+    /// # Errors
+    ///
+    /// As [`PairsText::has_room_for`].
+    pub fn has_room_for(&self, pairs: &[QaPair]) -> Result<bool, Error> {
+        let SourceContent::Qa(before) = &self.content else { return Ok(false) };
+        before.has_room_for(pairs)
+    }
+
     /// Applies a change.
     ///
     /// # Errors
