@@ -2,20 +2,18 @@
 
 mod given;
 mod guard;
+mod run;
 
 use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::content::cut_at_word;
 use crate::conversation::{Citation, Message};
-use crate::event::Event;
-use crate::id::{Id, kind};
 use crate::limits;
-use crate::timestamp::Timestamp;
-use crate::webhook::EventName;
 
 pub use given::{GivenCheck, parse_checks};
 pub use guard::{Comparison, ComparisonOutcome};
+pub use run::{CheckRun, RunEnd, RunStatus, RunTrigger};
 
 /// A question, and what must be true of its reply. Made by [`parse_checks`], or read from where it was stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,173 +103,6 @@ pub struct CheckResult {
     pub reason: Option<String>,
     /// The reply, cut at [`limits::CHECK_REPLY_CHARS`] characters.
     pub reply: String,
-}
-
-/// Why a run began.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunTrigger {
-    /// It was requested.
-    Request,
-    /// A source was trained.
-    Trained,
-    /// A guarded source was crawled: its new content is asked before it replaces the present one.
-    Guard,
-}
-
-impl RunTrigger {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Request, Self::Trained, Self::Guard];
-
-    /// The name on the wire and in the database.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Request => "request",
-            Self::Trained => "trained",
-            Self::Guard => "guard",
-        }
-    }
-
-    /// The trigger of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|trigger| trigger.name() == name)
-    }
-}
-
-/// How far a run is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunStatus {
-    /// It waits for its turn.
-    Pending,
-    /// Some of its checks may have been asked.
-    Running,
-    /// All checks were asked.
-    Done,
-    /// It was given up.
-    Failed,
-}
-
-impl RunStatus {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Pending, Self::Running, Self::Done, Self::Failed];
-
-    /// The name on the wire and in the database.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Running => "running",
-            Self::Done => "done",
-            Self::Failed => "failed",
-        }
-    }
-
-    /// The status of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.name() == name)
-    }
-}
-
-/// One pass through an agent's checks, as they were when it began.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CheckRun {
-    /// `run_` and 10 characters.
-    pub id: Id<kind::CheckRun>,
-    /// The account of the agent.
-    pub account_id: Id<kind::Account>,
-    /// The agent.
-    pub agent_id: Id<kind::Agent>,
-    /// The source whose training or crawl began the run; it may have been deleted since.
-    pub source_id: Option<Id<kind::Source>>,
-    /// Why it began.
-    pub trigger: RunTrigger,
-    /// How far it is.
-    pub status: RunStatus,
-    /// Why it was given up.
-    pub error_message: Option<String>,
-    /// The checks that were asked so far, in their order.
-    pub results: Vec<CheckResult>,
-    /// When it was queued.
-    pub created_at: Timestamp,
-    /// When it ended.
-    pub finished_at: Option<Timestamp>,
-}
-
-impl CheckRun {
-    /// A run that waits for its turn.
-    pub const fn new(
-        id: Id<kind::CheckRun>,
-        (account_id, agent_id): (Id<kind::Account>, Id<kind::Agent>),
-        (trigger, source_id): (RunTrigger, Option<Id<kind::Source>>),
-        now: Timestamp,
-    ) -> Self {
-        Self {
-            id,
-            account_id,
-            agent_id,
-            source_id,
-            trigger,
-            status: RunStatus::Pending,
-            error_message: None,
-            results: Vec::new(),
-            created_at: now,
-            finished_at: None,
-        }
-    }
-
-    /// How many checks passed so far.
-    pub fn passed(&self) -> usize {
-        self.results.iter().filter(|result| result.passed).count()
-    }
-
-    /// How many checks failed so far.
-    pub fn failed(&self) -> usize {
-        self.results.len() - self.passed()
-    }
-
-    /// The questions of the checks that failed.
-    pub fn failed_questions(&self) -> Vec<&str> {
-        let failed = self.results.iter().filter(|result| !result.passed);
-        failed.map(|result| result.question.as_str()).collect()
-    }
-
-    /// The event of a run that is done: `checks.failed`, if a check failed and those that failed are not the same as in
-    /// `before`, the last run that was done before it.
-    pub fn event(
-        &self,
-        before: Option<&Self>,
-        id: Id<kind::Event>,
-        now: Timestamp,
-    ) -> Option<Event> {
-        let failed = self.failed_questions();
-        let is_known = before.is_some_and(|before| before.failed_questions() == failed);
-        if self.status != RunStatus::Done || failed.is_empty() || is_known {
-            return None;
-        }
-        let shown = failed.iter().take(limits::EVENT_QUESTIONS);
-        let questions: Vec<_> =
-            shown.map(|question| cut_at_word(question, limits::EVENT_QUESTION_CHARS)).collect();
-        let name = EventName::ChecksFailed;
-        let data = serde_json::json!({
-            "agent_id": self.agent_id,
-            "run_id": self.id,
-            "trigger": self.trigger.name(),
-            "source_id": self.source_id,
-            "failed": failed.len(),
-            "passed": self.passed(),
-            "questions": questions,
-        });
-        let payload = serde_json::json!({ "event": name.name(), "created_at": now, "data": data })
-            .to_string();
-        Some(Event {
-            conversation_id: None,
-            id,
-            account_id: self.account_id,
-            source_id: self.source_id,
-            name,
-            request_id: None,
-            created_at: now,
-            payload,
-        })
-    }
 }
 
 /// An agent's checks, with the run that began last.

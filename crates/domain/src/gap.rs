@@ -1,7 +1,7 @@
 //! Gaps: groups of alike questions that were not answered, or whose replies were rated down.
 
 use crate::content::cut_at_word;
-use crate::conversation::Channel;
+use crate::conversation::{Channel, Turn};
 use crate::error::FieldError;
 use crate::id::{Id, kind};
 use crate::limits;
@@ -139,6 +139,45 @@ pub struct GapState {
     pub status: GapStatus,
     /// The source that got a pair for it, if that still exists.
     pub source_id: Option<Id<kind::Source>>,
+    /// The agent's generation when it was last searched for.
+    pub checked_generation: Option<u64>,
+    /// When it got its status; `None` if it was never changed.
+    pub changed_at: Option<Timestamp>,
+}
+
+impl GapState {
+    /// The gap was searched for at this generation of its agent, and may be answered by now. A gap that is not open any more
+    /// stays as it is.
+    #[must_use]
+    pub fn checked(self, generation: u64, is_answered: bool, now: Timestamp) -> Self {
+        match (self.status, is_answered) {
+            (GapStatus::Answered | GapStatus::Dismissed, _) => self,
+            (GapStatus::Open, false) => Self { checked_generation: Some(generation), ..self },
+            (GapStatus::Open, true) => Self {
+                status: GapStatus::Answered,
+                checked_generation: Some(generation),
+                changed_at: Some(now),
+                ..self
+            },
+        }
+    }
+
+    /// The owner opens or dismisses the gap, at this generation of its agent. What the owner opens is not closed again by
+    /// what the agent knows already.
+    #[must_use]
+    pub fn changed(self, change: GapChange, generation: u64, now: Timestamp) -> Self {
+        let checked_generation = match change {
+            GapChange::Open => Some(generation),
+            GapChange::Dismiss => self.checked_generation,
+        };
+        Self { status: change.status(), checked_generation, changed_at: Some(now), ..self }
+    }
+
+    /// The owner has added a pair to this source, which answers the gap.
+    #[must_use]
+    pub fn answered(self, source: Id<kind::Source>, now: Timestamp) -> Self {
+        Self { status: GapStatus::Answered, source_id: Some(source), changed_at: Some(now), ..self }
+    }
 }
 
 /// Why a question is in a gap.
@@ -167,6 +206,12 @@ pub const fn is_collected(channel: Channel) -> bool {
         Channel::Api | Channel::Mcp | Channel::Widget => true,
         Channel::OpenAi => false,
     }
+}
+
+/// Why the question of a new turn is put into a gap; `None` if it is not.
+pub fn reason_of(turn: &Turn) -> Option<GapReason> {
+    let is_gap = !turn.is_answered() && is_collected(turn.conversation.channel);
+    is_gap.then_some(GapReason::Unanswered)
 }
 
 /// The place of a question.
@@ -323,7 +368,7 @@ pub struct CheckedGap {
 
 #[cfg(test)]
 mod tests {
-    use super::{Gap, GapChange, GapLimit, GapStatus};
+    use super::{Gap, GapChange, GapLimit, GapState, GapStatus};
     use crate::clock::SystemEntropy;
     use crate::id::Id;
     use crate::timestamp::Timestamp;
@@ -340,6 +385,45 @@ mod tests {
         ] {
             assert_eq!(status.joined_by(at(asked), since.map(at)), after);
         }
+    }
+
+    fn state(status: GapStatus) -> GapState {
+        GapState {
+            id: Id::random(&SystemEntropy),
+            agent_id: Id::random(&SystemEntropy),
+            status,
+            source_id: None,
+            checked_generation: Some(6),
+            changed_at: None,
+        }
+    }
+
+    #[test]
+    fn a_search_closes_an_open_gap_that_is_answered_and_changes_no_other() {
+        let now = Timestamp::from_millis(9);
+        let read = |gap: GapState| (gap.status, gap.checked_generation, gap.changed_at);
+        let open = || state(GapStatus::Open);
+        assert_eq!(read(open().checked(7, false, now)), (GapStatus::Open, Some(7), None));
+        assert_eq!(read(open().checked(7, true, now)), (GapStatus::Answered, Some(7), Some(now)));
+        for status in [GapStatus::Answered, GapStatus::Dismissed] {
+            assert_eq!(state(status).checked(7, true, now).checked_generation, Some(6));
+            assert_eq!(state(status).checked(7, true, now).status, status);
+        }
+    }
+
+    #[test]
+    fn an_opened_gap_is_not_closed_by_what_the_agent_knows_already() {
+        let now = Timestamp::from_millis(9);
+        let opened = state(GapStatus::Answered).changed(GapChange::Open, 7, now);
+        assert_eq!((opened.status, opened.checked_generation), (GapStatus::Open, Some(7)));
+        let dismissed = state(GapStatus::Open).changed(GapChange::Dismiss, 7, now);
+        assert_eq!(
+            (dismissed.status, dismissed.checked_generation),
+            (GapStatus::Dismissed, Some(6))
+        );
+        let source = Id::random(&SystemEntropy);
+        let answered = dismissed.answered(source, now);
+        assert_eq!((answered.status, answered.source_id), (GapStatus::Answered, Some(source)));
     }
 
     #[test]

@@ -24,7 +24,7 @@ mod stores;
 mod webhooks;
 mod widgets;
 
-pub use checks::{AskChecks, CheckStore, ClaimedRun, RunClaim, RunEnd, RunLease};
+pub use checks::{AskChecks, CheckStore, ClaimedRun, RunClaim, RunLease};
 pub use conversations::{ConversationContext, ConversationStore};
 pub use crawl::{CrawlStore, SitePreviews};
 pub use gaps::{GapAnswer, GapStore, Likeness};

@@ -123,6 +123,16 @@ impl Source {
         Ok(Self { content, state, progress: None, ..self })
     }
 
+    /// Whether the source holds pairs, and these fit in.
+    ///
+    /// # Errors
+    ///
+    /// As [`PairsText::has_room_for`].
+    pub fn has_room_for(&self, pairs: &[QaPair]) -> Result<bool, Error> {
+        let SourceContent::Qa(before) = &self.content else { return Ok(false) };
+        before.has_room_for(pairs)
+    }
+
     /// Applies a change.
     ///
     /// # Errors
@@ -243,6 +253,8 @@ pub enum SourceStatus {
 impl SourceStatus {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Pending, Self::Processing, Self::Trained, Self::Failed];
+    /// Those of sources whose processing has not ended.
+    pub const UNDER_WAY: [Self; 2] = [Self::Pending, Self::Processing];
 
     /// The name on the wire and in the database.
     pub const fn name(self) -> &'static str {

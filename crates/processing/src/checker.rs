@@ -6,10 +6,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cicerone_domain::check::{Check, CheckResult, CheckRun};
-use cicerone_domain::ports::{
-    AskChecks, CheckStore, ClaimedRun, RunClaim, RunEnd, RunLease, WorkSignal,
-};
+use cicerone_domain::check::{Check, CheckResult, CheckRun, RunEnd};
+use cicerone_domain::ports::{AskChecks, CheckStore, ClaimedRun, RunClaim, RunLease, WorkSignal};
 use cicerone_domain::{Clock, Entropy, Error, Id, kind, limits};
 use futures_util::future::join_all;
 use parking_lot::Mutex;

@@ -8,19 +8,17 @@ mod rows;
 mod work;
 
 use async_trait::async_trait;
-use cicerone_domain::check::{AgentChecks, Check, CheckResult, CheckRun, RunTrigger};
+use cicerone_domain::check::{AgentChecks, Check, CheckResult, CheckRun, RunEnd, RunStatus};
 use cicerone_domain::event::Event;
 use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
-use cicerone_domain::ports::{CheckStore, ClaimedRun, RunClaim, RunEnd, RunLease};
-use cicerone_domain::{
-    Error, Id, Page, PageRequest, Scope, Source, SourceState, Timestamp, limits,
-};
+use cicerone_domain::ports::{CheckStore, ClaimedRun, RunClaim, RunLease};
+use cicerone_domain::{Error, Id, Page, PageRequest, Scope, Source, Timestamp, limits};
 use diesel::dsl::count_star;
 use diesel::prelude::*;
 
 use crate::agents;
-use crate::columns::{from_json, to_json, wide};
+use crate::columns::{from_json, named, to_json, wide};
 use crate::connection::{AnyConnection, note_value};
 use crate::error::TransactionError;
 use crate::events;
@@ -33,11 +31,6 @@ pub(crate) use guard::record_comparison;
 pub(crate) use rows::HeldRunRow;
 use rows::{ChecksRow, RunRow};
 pub(crate) use work::free_runs;
-
-/// Waiting to begin.
-const PENDING: &str = "pending";
-/// Begun and not ended.
-const RUNNING: &str = "running";
 
 #[async_trait]
 impl CheckStore for Storage {
@@ -85,17 +78,10 @@ impl CheckStore for Storage {
         let db = self.db.of(scope.account);
         db.write_completing(completion, move |c| {
             let found = agents::require_locked(c, &visible, agent)?;
-            if checks_of(c, agent)?.is_empty() {
-                let message = "the agent has no checks; set them first";
-                return Err(Error::Conflict(message.to_owned()).into());
-            }
-            if has_open(c, agent)? {
-                let message = "a run of the agent's checks has not ended";
-                return Err(Error::Conflict(message.to_owned()).into());
-            }
+            let (has_checks, open) = (has_checks(c, agent)?, open_runs(c, agent)?);
             let of = (found.account_id, agent);
-            let run = CheckRun::new(id, of, (RunTrigger::Request, None), now);
-            insert(c, &run, now)?;
+            let run = CheckRun::requested(id, of, (has_checks, &open), now)?;
+            insert(c, &run)?;
             Ok(run)
         })
         .await
@@ -175,48 +161,42 @@ impl Storage {
     }
 }
 
-/// Queues a run after a source was trained, unless the agent has no checks or one waits already. The caller holds the lock
-/// of the agent. The id of the run is derived from that of the event.
+/// Queues a run after the processing of a source, if [`CheckRun::after_processing`] gives one. The caller holds the lock of
+/// the agent. The id of the run is derived from that of the event.
 pub(crate) fn expect(
     c: &mut AnyConnection,
     source: &Source,
     event: Id<kind::Event>,
     now: Timestamp,
 ) -> Result<(), TransactionError> {
-    if !matches!(source.state, SourceState::Trained(_)) {
-        return Ok(());
-    }
-    let agent = source.agent_id.to_string();
+    let (has_checks, open) = (has_checks(c, source.agent_id)?, open_runs(c, source.agent_id)?);
+    let id = Id::derived(&[&event.to_string(), "run"]);
+    let run = CheckRun::after_processing(id, source, (has_checks, &open), now);
+    run.map_or(Ok(()), |run| insert(c, &run))
+}
+
+/// Whether an agent has checks, without reading them.
+fn has_checks(c: &mut AnyConnection, agent: Id<kind::Agent>) -> Result<bool, TransactionError> {
     let stored: Option<String> = agent_checks::table
-        .find(&agent)
+        .find(agent.to_string())
         .filter(agent_checks::checks.ne("[]"))
         .select(agent_checks::agent_id)
         .get_result(c)
         .optional()?;
-    if stored.is_none() || has_pending(c, &agent)? {
-        return Ok(());
-    }
-    let id = Id::derived(&[&event.to_string(), "run"]);
-    let trigger = (RunTrigger::Trained, Some(source.id));
-    let run = CheckRun::new(id, (source.account_id, source.agent_id), trigger, now);
-    insert(c, &run, now.plus_millis(limits::CHECK_DELAY_MILLIS))
+    Ok(stored.is_some())
 }
 
-fn has_pending(c: &mut AnyConnection, agent: &str) -> Result<bool, TransactionError> {
-    let pending = check_runs::table
-        .filter(check_runs::agent_id.eq(agent))
-        .filter(check_runs::state.eq(PENDING))
-        .select(check_runs::id);
-    Ok(pending.get_result::<String>(c).optional()?.is_some())
-}
-
-fn has_open(c: &mut AnyConnection, agent: Id<kind::Agent>) -> Result<bool, TransactionError> {
-    let open: i64 = check_runs::table
+/// The statuses of an agent's runs that have not ended.
+fn open_runs(
+    c: &mut AnyConnection,
+    agent: Id<kind::Agent>,
+) -> Result<Vec<RunStatus>, TransactionError> {
+    let open: Vec<String> = check_runs::table
         .filter(check_runs::agent_id.eq(agent.to_string()))
         .filter(check_runs::finished_at.is_null())
-        .select(count_star())
-        .get_result(c)?;
-    Ok(open > 0)
+        .select(check_runs::state)
+        .load(c)?;
+    open.iter().map(|state| named("check_runs.state", state, RunStatus::from_name)).collect()
 }
 
 fn replace(
@@ -268,9 +248,9 @@ fn last_run(
     row.map(CheckRun::try_from).transpose()
 }
 
-/// Adds a run that is due at `due`, and removes the oldest ended ones beyond [`limits::CHECK_RUNS`].
-fn insert(c: &mut AnyConnection, run: &CheckRun, due: Timestamp) -> Result<(), TransactionError> {
-    diesel::insert_into(check_runs::table).values(HeldRunRow::new(run, due)).execute(c)?;
+/// Adds a run, and removes the oldest ended ones beyond [`limits::CHECK_RUNS`].
+fn insert(c: &mut AnyConnection, run: &CheckRun) -> Result<(), TransactionError> {
+    diesel::insert_into(check_runs::table).values(HeldRunRow::new(run)?).execute(c)?;
     remove_old(c, run)
 }
 

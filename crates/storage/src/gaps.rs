@@ -26,12 +26,10 @@ use diesel::prelude::*;
 use diesel::sql_types::Bool;
 
 pub(crate) use expiry::{empty_gaps, kept_since, remove_before, remove_empty};
-pub(crate) use questions::{
-    GapQuestionRow, forget_rated_down, is_noted, note_rated_down, note_unanswered,
-};
+pub(crate) use questions::{GapQuestionRow, forget_rated_down, note_rated_down, note_unanswered};
 
 use crate::agents;
-use crate::columns::{id, named, time, wide};
+use crate::columns::{id, named, narrow_option, time, wide};
 use crate::connection::AnyConnection;
 use crate::dialect;
 use crate::error::TransactionError;
@@ -54,6 +52,31 @@ struct GapRow {
     checked_generation: Option<i64>,
     created_at: i64,
     changed_at: Option<i64>,
+}
+
+/// What is known of a gap without its questions.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = gaps)]
+struct StateRow {
+    id: String,
+    status: String,
+    source_id: Option<String>,
+    checked_generation: Option<i64>,
+    changed_at: Option<i64>,
+}
+
+impl StateRow {
+    fn read(self, agent: Id<kind::Agent>) -> Result<GapState, TransactionError> {
+        let source = self.source_id.map(|source| id("gaps.source_id", &source));
+        Ok(GapState {
+            id: id("gaps.id", &self.id)?,
+            agent_id: agent,
+            status: named("gaps.status", &self.status, GapStatus::from_name)?,
+            source_id: source.transpose()?,
+            checked_generation: narrow_option("gaps.checked_generation", self.checked_generation)?,
+            changed_at: self.changed_at.map(time),
+        })
+    }
 }
 
 #[async_trait]
@@ -106,20 +129,20 @@ impl GapStore for Storage {
             .of(agent.account_id)
             .write(move |c| {
                 dialect::lock_agent(c, &agent.id.to_string())?;
-                for gap in &checked {
-                    let open = gaps::table
-                        .find(gap.id.to_string())
-                        .filter(gaps::agent_id.eq(agent.id.to_string()))
-                        .filter(gaps::status.eq(GapStatus::Open.name()));
-                    let generation = gaps::checked_generation.eq(wide(agent.generation));
-                    if gap.is_answered {
-                        let closed = (
-                            gaps::status.eq(GapStatus::Answered.name()),
-                            gaps::changed_at.eq(now.as_millis()),
-                        );
-                        diesel::update(open).set((generation, closed)).execute(c)?;
-                    } else {
-                        diesel::update(open).set(generation).execute(c)?;
+                let ids = checked.iter().map(|gap| gap.id.to_string());
+                let known: Vec<StateRow> = gaps::table
+                    .filter(gaps::id.eq_any(ids))
+                    .filter(gaps::agent_id.eq(agent.id.to_string()))
+                    .select(StateRow::as_select())
+                    .load(c)?;
+                for row in known {
+                    let before = row.read(agent.id)?;
+                    let Some(found) = checked.iter().find(|found| found.id == before.id) else {
+                        continue;
+                    };
+                    let gap = before.clone().checked(agent.generation, found.is_answered, now);
+                    if gap != before {
+                        set_state(c, &gap)?;
                     }
                 }
                 Ok(())
@@ -141,20 +164,9 @@ impl GapStore for Storage {
             .of(scope.account)
             .write_completing(completion, move |c| {
                 let agent = agents::require_locked(c, &visible, agent)?;
-                require(c, &agent, gap)?;
-                diesel::update(gaps::table.find(gap.to_string()))
-                    .set((
-                        gaps::status.eq(change.status().name()),
-                        gaps::changed_at.eq(now.as_millis()),
-                    ))
-                    .execute(c)?;
-                if change == GapChange::Open {
-                    // What the owner opens is not closed again by what the agent knows already.
-                    diesel::update(gaps::table.find(gap.to_string()))
-                        .set(gaps::checked_generation.eq(wide(agent.index_generation)))
-                        .execute(c)?;
-                }
-                require(c, &agent, gap)
+                let gap = require(c, &agent, gap)?.changed(change, agent.index_generation, now);
+                set_state(c, &gap)?;
+                Ok(gap)
             })
             .await
     }
@@ -172,8 +184,8 @@ impl GapStore for Storage {
             .of(scope.account)
             .write_completing(completion, move |c| {
                 let agent = agents::require_locked(c, &visible, answer.agent)?;
-                require(c, &agent, answer.gap)?;
-                answer::answer(c, &visible, &answer, quota, now)
+                let gap = require(c, &agent, answer.gap)?;
+                answer::answer(c, &visible, (gap, &answer), quota, now)
             })
             .await
     }
@@ -190,21 +202,30 @@ fn require(
         .filter(gap_questions::gap_id.eq(gaps::id.nullable()))
         .filter(sql::<Bool>(IS_THERE))
         .select(gap_questions::conversation_id);
-    let row: Option<(String, Option<String>)> = gaps::table
+    let row: Option<StateRow> = gaps::table
         .filter(gaps::id.eq(gap.to_string()))
         .filter(gaps::agent_id.eq(agent.id.to_string()))
         .filter(gaps::account_id.eq(agent.account_id.to_string()))
         .filter(exists(question))
-        .select((gaps::status, gaps::source_id))
+        .select(StateRow::as_select())
         .get_result(c)
         .optional()?;
-    let (status, source) = row.ok_or_else(|| Error::not_found("gap", gap))?;
-    Ok(GapState {
-        id: gap,
-        agent_id: agent.id,
-        status: named("gaps.status", &status, GapStatus::from_name)?,
-        source_id: existing_source(c, source)?,
-    })
+    let row = row.ok_or_else(|| Error::not_found("gap", gap))?;
+    let state = row.read(agent.id)?;
+    let source = state.source_id.map(|source| source.to_string());
+    Ok(GapState { source_id: existing_source(c, source)?, ..state })
+}
+
+/// Stores the status of a gap, and when it was searched for and changed.
+fn set_state(c: &mut AnyConnection, gap: &GapState) -> Result<(), TransactionError> {
+    diesel::update(gaps::table.find(gap.id.to_string()))
+        .set((
+            gaps::status.eq(gap.status.name()),
+            gaps::checked_generation.eq(gap.checked_generation.map(wide)),
+            gaps::changed_at.eq(gap.changed_at.map(Timestamp::as_millis)),
+        ))
+        .execute(c)?;
+    Ok(())
 }
 
 /// The source with that id, if it still exists.

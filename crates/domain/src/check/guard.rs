@@ -1,6 +1,6 @@
 //! The guard: whether the new content of a website loses answers that its agent gives now.
 
-use super::{CheckResult, CheckRun, RunStatus, RunTrigger};
+use super::{CheckResult, CheckRun, RunEnd, RunTrigger};
 use crate::content::cut_at_word;
 use crate::id::{Id, kind};
 use crate::limits;
@@ -49,12 +49,12 @@ impl Comparison {
 
     /// The comparison as a run that ended at `now`.
     pub fn into_run(self, id: Id<kind::CheckRun>, source: &Source, now: Timestamp) -> CheckRun {
-        let (status, error_message, results) = match self.outcome {
-            ComparisonOutcome::Compared { results, .. } => (RunStatus::Done, None, results),
-            ComparisonOutcome::Failed(reason) => (RunStatus::Failed, Some(reason), Vec::new()),
-        };
         let of = (source.account_id, source.agent_id);
         let run = CheckRun::new(id, of, (RunTrigger::Guard, Some(source.id)), self.began_at);
-        CheckRun { status, error_message, results, finished_at: Some(now), ..run }
+        let end = match self.outcome {
+            ComparisonOutcome::Compared { results, .. } => RunEnd::Done(results),
+            ComparisonOutcome::Failed(reason) => RunEnd::Failed(reason),
+        };
+        run.end(end, now)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::access::Scope;
-use crate::check::{AgentChecks, Check, CheckResult, CheckRun};
+use crate::check::{AgentChecks, Check, CheckResult, CheckRun, RunEnd};
 use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::idempotency::Completion;
@@ -59,15 +59,6 @@ pub struct ClaimedRun {
     pub checks: Vec<Check>,
     /// The number of claims without progress, including this one.
     pub attempts: u32,
-}
-
-/// How a run ends.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RunEnd {
-    /// With these results after the recorded ones.
-    Done(Vec<CheckResult>),
-    /// With a reason.
-    Failed(String),
 }
 
 /// Checks and their runs. A method that takes a [`RunLease`] changes nothing if the lease was lost.

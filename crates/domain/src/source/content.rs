@@ -213,6 +213,20 @@ impl PairsText {
     /// [`Error::Validation`] on `pairs` if it would have more than [`limits::QA_PAIRS`] pairs or take more than
     /// [`limits::PAIRS_BYTES`].
     pub fn with(&self, pairs: &[QaPair]) -> Result<Self, Error> {
+        self.joined(pairs)?.map_err(|full| Error::from(vec![full]))
+    }
+
+    /// Whether these pairs can be added: see [`Self::with`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Internal`] if the stored text is not an array.
+    pub fn has_room_for(&self, pairs: &[QaPair]) -> Result<bool, Error> {
+        Ok(self.joined(pairs)?.is_ok())
+    }
+
+    /// The array with these pairs at its end, or why it has no room for them.
+    fn joined(&self, pairs: &[QaPair]) -> Result<Result<Self, FieldError>, Error> {
         let unreadable = || Error::internal("the stored pairs are not a JSON array");
         let stored = count_items(&self.0).ok_or_else(unreadable)?;
         let count = stored + pairs.len();
@@ -222,7 +236,7 @@ impl PairsText {
                 limits::QA_PAIRS.saturating_sub(stored),
                 limits::QA_PAIRS
             );
-            return Err(Error::validation("pairs", message));
+            return Ok(Err(FieldError::new("pairs", message)));
         }
         let added = serde_json::to_string(pairs).map_err(Error::internal)?;
         let before = self.0.trim_end().strip_suffix(']').ok_or_else(unreadable)?;
@@ -233,10 +247,10 @@ impl PairsText {
                 "must be shorter: the content of the source would have {bytes} bytes; at most {} are allowed",
                 limits::PAIRS_BYTES
             );
-            return Err(Error::validation("pairs", message));
+            return Ok(Err(FieldError::new("pairs", message)));
         }
         let comma = if stored > 0 && !pairs.is_empty() { "," } else { "" };
-        Ok(Self([before, comma, added].concat().into()))
+        Ok(Ok(Self([before, comma, added].concat().into())))
     }
 
     /// The pairs, read.
@@ -251,8 +265,9 @@ impl PairsText {
 
 #[cfg(test)]
 mod tests {
-    use super::SourceContent;
+    use super::{QaPair, SourceContent};
     use crate::error::Error;
+    use crate::limits;
 
     fn read(kind: &str, content: &str) -> Result<SourceContent, Error> {
         SourceContent::parse(kind, content.to_owned(), false)
@@ -292,5 +307,19 @@ mod tests {
         }
         let crawled = SourceContent::parse("text", "x".to_owned(), true).unwrap_err();
         assert!(matches!(crawled, Error::Invalid(field) if field.param == "crawl_subpages"));
+    }
+
+    #[test]
+    fn a_source_has_room_for_pairs_up_to_its_maximum() {
+        let pair = QaPair { question: "Q".to_owned(), answer: "A".to_owned() };
+        let room = |stored: usize| {
+            let content = serde_json::to_string(&vec![&pair; stored]).unwrap();
+            let SourceContent::Qa(pairs) = read("qa", &content).unwrap() else { panic!() };
+            let added = std::slice::from_ref(&pair);
+            assert_eq!(pairs.with(added).is_ok(), pairs.has_room_for(added).unwrap());
+            pairs.has_room_for(added).unwrap()
+        };
+        assert!(room(limits::QA_PAIRS - 1));
+        assert!(!room(limits::QA_PAIRS));
     }
 }

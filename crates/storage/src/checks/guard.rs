@@ -7,8 +7,7 @@ use diesel::prelude::*;
 
 use super::rows::HeldRunRow;
 use super::{remove_old, tell};
-use crate::columns::to_json;
-use crate::connection::{AnyConnection, note_value};
+use crate::connection::AnyConnection;
 use crate::error::TransactionError;
 use crate::schema::check_runs;
 
@@ -23,13 +22,7 @@ pub(crate) fn record_comparison(
 ) -> Result<(), TransactionError> {
     let is_refused = comparison.refusal().is_some();
     let run = comparison.into_run(Id::derived(&[&event.to_string(), "guard"]), source, now);
-    let mut row = HeldRunRow::new(&run, now);
-    row.results = to_json(&run.results)?;
-    note_value(&row.results);
-    row.count(&run);
-    row.error_message.clone_from(&run.error_message);
-    row.finished_at = run.finished_at.map(Timestamp::as_millis);
-    diesel::insert_into(check_runs::table).values(row).execute(c)?;
+    diesel::insert_into(check_runs::table).values(HeldRunRow::new(&run)?).execute(c)?;
     remove_old(c, &run)?;
     // A refusal always produces an event, even if the previous one named the same checks.
     let told = if is_refused { run.event(None, event, now) } else { None };

@@ -4,7 +4,7 @@ use cicerone_domain::Timestamp;
 use cicerone_domain::check::{Check, CheckResult, CheckRun, RunStatus, RunTrigger};
 use diesel::prelude::*;
 
-use crate::columns::{from_json, id, named, narrow, time, wide};
+use crate::columns::{from_json, id, named, narrow, time, to_json, wide};
 use crate::connection::note_value;
 use crate::error::TransactionError;
 use crate::schema::{agent_checks, check_runs};
@@ -81,26 +81,40 @@ pub(crate) struct HeldRunRow {
 }
 
 impl HeldRunRow {
-    /// A new run that is due at `due`.
-    pub(super) fn new(run: &CheckRun, due: Timestamp) -> Self {
-        Self {
+    /// The row of a run that no worker has.
+    pub(super) fn new(run: &CheckRun) -> Result<Self, TransactionError> {
+        let mut row = Self {
             id: run.id.to_string(),
             account_id: run.account_id.to_string(),
             agent_id: run.agent_id.to_string(),
             source_id: run.source_id.map(|source| source.to_string()),
             cause: run.trigger.name().to_owned(),
-            state: run.status.name().to_owned(),
+            state: String::new(),
             lease_token: None,
-            due_at: due.as_millis(),
+            due_at: run.due_at().as_millis(),
             attempts: 0,
             passed: 0,
             failed: 0,
             checks: None,
-            results: "[]".to_owned(),
+            results: String::new(),
             error_message: None,
             created_at: run.created_at.as_millis(),
             finished_at: None,
-        }
+        };
+        row.set(run)?;
+        Ok(row)
+    }
+
+    /// Sets what changes while a run is worked on.
+    pub(super) fn set(&mut self, run: &CheckRun) -> Result<(), TransactionError> {
+        self.state = run.status.name().to_owned();
+        self.passed = wide(run.passed());
+        self.failed = wide(run.failed());
+        self.results = to_json(&run.results)?;
+        note_value(&self.results);
+        self.error_message.clone_from(&run.error_message);
+        self.finished_at = run.finished_at.map(Timestamp::as_millis);
+        Ok(())
     }
 
     pub(super) fn to_run(&self) -> Result<CheckRun, TransactionError> {
@@ -126,12 +140,6 @@ impl HeldRunRow {
         };
         note_value(checks);
         from_json(checks)
-    }
-
-    /// Sets the numbers of checks that passed and failed.
-    pub(super) fn count(&mut self, run: &CheckRun) {
-        self.passed = wide(run.passed());
-        self.failed = wide(run.failed());
     }
 
     pub(super) fn attempts(&self) -> Result<u32, TransactionError> {

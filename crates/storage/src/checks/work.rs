@@ -1,16 +1,16 @@
 //! Work on runs: claims, results, and the end.
 
-use cicerone_domain::check::{CheckResult, CheckRun, RunStatus, RunTrigger};
+use cicerone_domain::check::{CheckResult, CheckRun, RunEnd, RunStatus, RunTrigger};
 use cicerone_domain::id::kind;
-use cicerone_domain::ports::{ClaimedRun, RunClaim, RunEnd, RunLease};
+use cicerone_domain::ports::{ClaimedRun, RunClaim, RunLease};
 use cicerone_domain::source::SourceStatus;
-use cicerone_domain::{Id, Timestamp, limits};
+use cicerone_domain::{Id, Timestamp};
 use diesel::prelude::*;
 
 use super::rows::{HeldRunRow, RunRow};
-use super::{PENDING, RUNNING, checks_of, tell};
-use crate::columns::{id, to_json};
-use crate::connection::{AnyConnection, note_value};
+use super::{checks_of, tell};
+use crate::columns::to_json;
+use crate::connection::AnyConnection;
 use crate::dialect;
 use crate::error::TransactionError;
 use crate::schema::{check_runs, sources};
@@ -52,37 +52,31 @@ pub(super) fn claim(
         let Some(account) = next_account(c, after.as_deref(), claim.now)? else { return Ok(None) };
         let found = dialect::next_check_run(c, &account, claim.now.as_millis())?;
         let Some(row) = found else { return Ok(None) };
-        if !waits(c, &row, claim.now)? {
-            return take(c, claim, row);
-        }
-        let due = claim.now.plus_millis(limits::CHECK_DELAY_MILLIS).as_millis();
+        let run = row.to_run()?;
+        let due = match run.waits_until(claim.now) {
+            Some(due) if has_sources_under_way(c, run.agent_id)? => due,
+            Some(_) | None => return take(c, claim, row, run),
+        };
         diesel::update(check_runs::table.find(&row.id))
-            .set(check_runs::due_at.eq(due))
+            .set(check_runs::due_at.eq(due.as_millis()))
             .execute(c)?;
         after = Some(account);
     }
     Ok(None)
 }
 
-/// Whether a run after a training waits, because other sources of the agent are still to be processed.
-fn waits(
+fn has_sources_under_way(
     c: &mut AnyConnection,
-    row: &HeldRunRow,
-    now: Timestamp,
+    agent: Id<kind::Agent>,
 ) -> Result<bool, TransactionError> {
-    let is_new = row.state == PENDING && row.cause == RunTrigger::Trained.name();
-    if !is_new || now.as_millis() - row.created_at >= limits::CHECK_WAIT_MILLIS {
-        return Ok(false);
-    }
-    let under_way = [SourceStatus::Pending.name(), SourceStatus::Processing.name()];
-    let busy: Option<String> = sources::table
-        .filter(sources::agent_id.eq(&row.agent_id))
+    let under_way: Option<String> = sources::table
+        .filter(sources::agent_id.eq(agent.to_string()))
         .filter(sources::removed_at.is_null())
-        .filter(sources::status.eq_any(under_way))
+        .filter(sources::status.eq_any(SourceStatus::UNDER_WAY.map(SourceStatus::name)))
         .select(sources::id)
         .first(c)
         .optional()?;
-    Ok(busy.is_some())
+    Ok(under_way.is_some())
 }
 
 /// Gives a run to the worker that claims it.
@@ -90,6 +84,7 @@ fn take(
     c: &mut AnyConnection,
     claim: &RunClaim,
     mut row: HeldRunRow,
+    run: CheckRun,
 ) -> Result<Option<ClaimedRun>, TransactionError> {
     if !dialect::hold_agent(c, &row.agent_id)? {
         diesel::delete(check_runs::table.find(&row.id)).execute(c)?;
@@ -99,12 +94,11 @@ fn take(
     row.due_at = claim.until.as_millis();
     row.attempts += 1;
     if row.checks.is_none() {
-        let checks = checks_of(c, id("check_runs.agent_id", &row.agent_id)?)?;
-        row.checks = Some(to_json(&checks)?);
-        row.state = RUNNING.to_owned();
+        row.checks = Some(to_json(&checks_of(c, run.agent_id)?)?);
     }
+    let run = run.begin();
+    row.state = run.status.name().to_owned();
     diesel::update(check_runs::table.find(&row.id)).set(&row).execute(c)?;
-    let run = row.to_run()?;
     Ok(Some(ClaimedRun {
         lease: RunLease { run_id: run.id, token: claim.token.clone() },
         checks: row.copied_checks()?,
@@ -138,22 +132,13 @@ pub(super) fn record(
     else {
         return Ok(());
     };
-    add(&mut row, results)?;
+    let run = row.to_run()?.record(results.to_vec());
+    row.set(&run)?;
     row.lease_token = None;
     row.due_at = now.as_millis();
     row.attempts = 0;
     diesel::update(check_runs::table.find(&row.id)).set(&row).execute(c)?;
     Ok(())
-}
-
-/// Adds results to those of a row, and returns the run.
-fn add(row: &mut HeldRunRow, results: &[CheckResult]) -> Result<CheckRun, TransactionError> {
-    let mut run = row.to_run()?;
-    run.results.extend_from_slice(results);
-    row.results = to_json(&run.results)?;
-    note_value(&row.results);
-    row.count(&run);
-    Ok(run)
 }
 
 /// Releases a run, to be claimed again at `at`.
@@ -190,35 +175,25 @@ pub(super) fn end(
     if !dialect::hold_agent(c, &row.agent_id)? {
         return Ok(None);
     }
-    let (results, status, message) = match end {
-        RunEnd::Done(results) => (results.as_slice(), RunStatus::Done, None),
-        RunEnd::Failed(message) => ([].as_slice(), RunStatus::Failed, Some(message.clone())),
-    };
-    let mut run = add(&mut row, results)?;
-    run.status = status;
-    run.error_message.clone_from(&message);
-    run.finished_at = Some(now);
-    row.state = status.name().to_owned();
-    row.error_message = message;
-    row.finished_at = Some(now.as_millis());
+    let run = row.to_run()?.end(end.clone(), now);
+    let before = last_done(c, &row.agent_id)?;
+    if let Some(event) = run.event(before.as_ref(), event, now) {
+        tell(c, &event)?;
+    }
+    row.set(&run)?;
     row.lease_token = None;
     row.checks = None;
-    if status == RunStatus::Done {
-        let before = last_done(c, &row.agent_id)?;
-        if let Some(event) = run.event(before.as_ref(), event, now) {
-            tell(c, &event)?;
-        }
-    }
     diesel::update(check_runs::table.find(&row.id)).set(&row).execute(c)?;
     Ok(Some(run))
 }
 
-/// The run of an agent that was done last, of those that were asked of its content.
+/// The run of an agent's present content that was done last.
 fn last_done(c: &mut AnyConnection, agent: &str) -> Result<Option<CheckRun>, TransactionError> {
+    let asked = RunTrigger::ALL.into_iter().filter(|trigger| trigger.asks_present_content());
     let row: Option<RunRow> = check_runs::table
         .filter(check_runs::agent_id.eq(agent))
         .filter(check_runs::state.eq(RunStatus::Done.name()))
-        .filter(check_runs::cause.ne(RunTrigger::Guard.name()))
+        .filter(check_runs::cause.eq_any(asked.map(RunTrigger::name)))
         .order((check_runs::finished_at.desc(), check_runs::created_at.desc(), check_runs::id))
         .select(RunRow::as_select())
         .first(c)

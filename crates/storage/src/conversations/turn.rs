@@ -1,7 +1,7 @@
 //! Storing a turn: a question and its reply, one after the other.
 
 use cicerone_domain::conversation::{ConversationCounts, EncodedReceipt, Turn};
-use cicerone_domain::gap::GapReason;
+use cicerone_domain::gap::{GapReason, reason_of};
 use cicerone_domain::{Conversation, Error};
 use diesel::result::{DatabaseErrorKind, Error as DieselError};
 
@@ -122,7 +122,7 @@ fn row(turn: &Turn, position: i64) -> Result<TurnRow<'_>, TransactionError> {
         sources_used: cited.then(|| to_json(&reply.sources_used)).transpose()?,
         replied_at: reply.timestamp.as_millis(),
         receipt: turn.receipt.as_ref().map(EncodedReceipt::as_str),
-        gap_reason: gaps::is_noted(turn).then(|| GapReason::Unanswered.name()),
+        gap_reason: reason_of(turn).map(GapReason::name),
     })
 }
 

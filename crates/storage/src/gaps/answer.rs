@@ -1,10 +1,11 @@
 //! Answering a gap with a pair.
 
-use cicerone_domain::gap::GapStatus;
+use cicerone_domain::gap::GapState;
 use cicerone_domain::ports::GapAnswer;
-use cicerone_domain::{Error, Source, SourceType, Timestamp};
+use cicerone_domain::{Error, Source, Timestamp};
 use diesel::prelude::*;
 
+use super::set_state;
 use crate::columns::id;
 use crate::connection::AnyConnection;
 use crate::error::TransactionError;
@@ -17,7 +18,7 @@ use crate::sources;
 pub(super) fn answer(
     c: &mut AnyConnection,
     visible: &Visible,
-    answer: &GapAnswer,
+    (gap, answer): (GapState, &GapAnswer),
     quota: Option<u64>,
     now: Timestamp,
 ) -> Result<Source, TransactionError> {
@@ -25,12 +26,10 @@ pub(super) fn answer(
         Some(_) => to_named(c, visible, answer, quota, now)?,
         None => to_own(c, visible, answer, quota, now)?,
     };
-    diesel::update(gaps::table.find(answer.gap.to_string()))
-        .set((
-            gaps::status.eq(GapStatus::Answered.name()),
-            gaps::source_id.eq(source.id.to_string()),
-            gaps::changed_at.eq(now.as_millis()),
-        ))
+    let gap = gap.answered(source.id, now);
+    set_state(c, &gap)?;
+    diesel::update(gaps::table.find(gap.id.to_string()))
+        .set(gaps::source_id.eq(source.id.to_string()))
         .execute(c)?;
     Ok(source)
 }
@@ -64,12 +63,11 @@ fn to_own(
         agents::table.find(&agent).select(agents::gap_source_id).get_result(c)?;
     let own = own.map(|own| id("agents.gap_source_id", &own)).transpose()?;
     let own = own.map(|own| sources::find(c, visible, own)).transpose()?.flatten();
-    if let Some(source) = own.filter(|own| own.content.source_type() == SourceType::Qa) {
-        let pairs = std::slice::from_ref(&answer.pair);
-        match sources::add_pairs(c, source, pairs, answer.job, quota, now) {
-            Err(TransactionError::Refused(Error::Validation { .. })) => {}
-            added => return added,
-        }
+    let pairs = std::slice::from_ref(&answer.pair);
+    if let Some(source) = own
+        && source.has_room_for(pairs)?
+    {
+        return sources::add_pairs(c, source, pairs, answer.job, quota, now);
     }
     sources::add_new(c, quota, &answer.fresh, answer.job)?;
     diesel::update(agents::table.find(&agent))

@@ -2,7 +2,7 @@
 
 use cicerone_domain::Timestamp;
 use cicerone_domain::conversation::Turn;
-use cicerone_domain::gap::{GapReason, is_collected};
+use cicerone_domain::gap::{GapReason, reason_of};
 use diesel::prelude::*;
 
 use crate::connection::AnyConnection;
@@ -22,27 +22,20 @@ pub(crate) struct GapQuestionRow {
     asked_at: i64,
 }
 
-/// Whether the question of a turn is added: it was not answered, and came through a channel whose questions count.
-pub(crate) fn is_noted(turn: &Turn) -> bool {
-    !turn.is_answered() && is_collected(turn.conversation.channel)
-}
-
-/// Adds the question of a stored turn, whose position is `first`, if it was not answered.
+/// Adds the question of a stored turn, whose position is `first`, if it is one of a gap.
 pub(crate) fn note_unanswered(
     c: &mut AnyConnection,
     turn: &Turn,
     first: i64,
 ) -> Result<(), TransactionError> {
     let conversation = &turn.conversation;
-    if !is_noted(turn) {
-        return Ok(());
-    }
+    let Some(reason) = reason_of(turn) else { return Ok(()) };
     let row = GapQuestionRow {
         conversation_id: conversation.id.to_string(),
         position: first,
         account_id: conversation.account_id.to_string(),
         agent_id: conversation.agent_id.to_string(),
-        reason: GapReason::Unanswered.name(),
+        reason: reason.name(),
         gap_id: None,
         asked_at: turn.question.timestamp.as_millis(),
     };

@@ -1,11 +1,9 @@
 //! Checks and their runs.
 
 use cicerone_domain::check::{
-    Check, CheckResult, CheckRun, GivenCheck, RunStatus, RunTrigger, parse_checks,
+    Check, CheckResult, CheckRun, GivenCheck, RunEnd, RunStatus, RunTrigger, parse_checks,
 };
-use cicerone_domain::ports::{
-    AgentStore as _, CheckStore as _, ClaimedRun, RunClaim, RunEnd, RunLease,
-};
+use cicerone_domain::ports::{AgentStore as _, CheckStore as _, ClaimedRun, RunClaim, RunLease};
 use cicerone_domain::{Agent, Id, Scope, kind, limits};
 
 use super::fixture::{
