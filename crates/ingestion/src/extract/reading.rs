@@ -290,6 +290,6 @@ mod tests {
     #[test]
     fn more_text_than_may_be_is_refused() {
         let reason = Reading::plain("A line.".to_owned()).cut(6).unwrap_err().to_string();
-        assert!(reason.contains("more text than the 6 bytes"), "{reason}");
+        assert!(reason.contains("more than the maximum of 6 bytes"), "{reason}");
     }
 }

@@ -165,7 +165,7 @@ async fn sheets_that_lie_about_their_size_are_refused_with_a_reason() {
         "<worksheet xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\"><sheetData>{cells}</sheetData></worksheet>"
     );
     let reason = refusal(UploadType::Xlsx, workbook_with(&sheet, Some(&long))).await;
-    assert!(reason.contains("more text than"), "{reason}");
+    assert!(reason.contains("more than the maximum of"), "{reason}");
 }
 
 #[tokio::test]

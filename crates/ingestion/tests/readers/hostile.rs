@@ -126,6 +126,6 @@ async fn dropping_the_future_kills_the_reader() {
 async fn an_answer_beyond_its_limit_is_refused() {
     let readers = Readers::new(SandboxSettings { output: 1_000, ..settings() });
     let reason = reason(&readers, html(&"long ".repeat(1_000))).await;
-    assert!(reason.contains("more text than the 1000 bytes"), "{reason}");
+    assert!(reason.contains("more than the maximum of 1000 bytes"), "{reason}");
     readers.page(&address(), html("short"), None).await.expect("a short page");
 }

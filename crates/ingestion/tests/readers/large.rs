@@ -214,7 +214,7 @@ async fn a_small_file_does_not_hold_text_without_end() {
     let file = docx(&text);
     assert!(file.len() < text.len() / 20, "{} bytes", file.len());
     let reason = readers.file(UploadType::Docx, file, None).await.unwrap_err().to_string();
-    assert!(reason.contains("more text than the 10485760 bytes"), "{reason}");
+    assert!(reason.contains("more than the maximum of 10485760 bytes"), "{reason}");
 }
 
 #[tokio::test]
@@ -233,5 +233,5 @@ async fn the_largest_text_files_are_read() {
     assert_eq!(chars(&prepared.text), 6 * most);
     let read = readers.file(UploadType::Text, greek(most + 1), label).await;
     let reason = read.unwrap_err().to_string();
-    assert!(reason.contains("more text than the 10485760 bytes"), "{reason}");
+    assert!(reason.contains("more than the maximum of 10485760 bytes"), "{reason}");
 }

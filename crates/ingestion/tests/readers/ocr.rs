@@ -240,8 +240,7 @@ async fn a_program_that_never_stops_printing_is_killed() {
         let wall = Duration::from_secs(2);
         let readers = Readers::new(SandboxSettings { ocr: Some(ocr), wall, ..settings() });
         let reason = read(&readers, UploadType::Png, NOTICE).await.unwrap_err().to_string();
-        let expected =
-            if stream.is_empty() { "more text than the 50000 bytes" } else { "longer than 2 s" };
+        let expected = if stream.is_empty() { "exceeds 50000 bytes" } else { "longer than 2 s" };
         assert!(reason.contains(expected), "{reason}");
         until("the program is gone", || children_of_this("(prints").is_empty()).await;
     }
