@@ -60,14 +60,20 @@ async fn the_whole_has_a_limit() {
     let pause = Duration::from_millis(50);
     let slow = (0..200).fold(Script::stream(), |script, _| script.token("ha").pause(pause));
     let section = json!({"total_seconds": 0.4});
-    fails_after(slow, true, section.clone(), "no whole reply within 0.4 s", 0.4).await;
-    fails_after(Script::default().stall(), false, section, "no whole reply within 0.4 s", 0.4)
-        .await;
+    fails_after(slow, true, section.clone(), "did not complete the reply within 0.4 s", 0.4).await;
+    fails_after(
+        Script::default().stall(),
+        false,
+        section,
+        "did not complete the reply within 0.4 s",
+        0.4,
+    )
+    .await;
 }
 
 #[tokio::test]
 async fn retries_end_with_the_whole() {
     let script = Script::error("503 Service Unavailable", "retry-after: 1\r\n", "later");
     let section = json!({"total_seconds": 0.4, "max_retries": 10});
-    fails_after(script, true, section, "no whole reply within 0.4 s", 0.4).await;
+    fails_after(script, true, section, "did not complete the reply within 0.4 s", 0.4).await;
 }

@@ -225,7 +225,7 @@ async fn replies_in_progress_are_bounded_and_leave_room_to_the_owner_and_others(
     );
     for answer in first.iter().chain(&second).filter(|answer| answer.status != 200) {
         let error = answer.refused(429, "rate_limit_exceeded");
-        assert!(message(&error).contains("at once"), "{error}");
+        assert!(message(&error).contains("at the moment"), "{error}");
     }
     assert_eq!(served(&of_owner), 4, "the owner has the other half");
     assert_eq!(of_other.status, 200, "{}", of_other.text());
