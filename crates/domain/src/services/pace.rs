@@ -16,7 +16,7 @@ const REFUSING: Duration = Duration::from_secs(1);
 /// While an account sends more than the server can answer, its accepted replies may take this fraction of the longest
 /// wait: most of its messages are refused either way, and the fewer wait, the sooner each is answered. Callers who send
 /// a message only after the last reply are not refused, as long as the whole wait is enough for them.
-const SHARE_WHILE_FLOODED: u32 = 10;
+const SHARE_WHILE_FLOODED: u32 = 40;
 
 /// Refuses replies for which the server would need too long, from the pace of those before: by Little's law, one that
 /// begins takes about as long as those in progress take to be done one after the other. Time in which a reply waits for
@@ -275,7 +275,7 @@ mod tests {
         let [flooding, other] = accounts;
         assert!(paces.begin(flooding).is_some(), "80 replies take 80 ms of 100");
         paces.refuse(flooding);
-        assert!(paces.begin(flooding).is_none(), "80 replies take 80 ms of 10");
+        assert!(paces.begin(flooding).is_none(), "80 replies take 80 ms of 2.5");
         assert!(paces.begin(other).is_some(), "the other account does not send too much");
     }
 
