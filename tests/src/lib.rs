@@ -16,6 +16,7 @@ pub mod answer;
 pub mod bucket;
 pub mod client;
 pub mod embedder;
+pub mod patience;
 pub mod process;
 pub mod raw;
 pub mod receiver;

@@ -9,8 +9,7 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-/// The time limit for what a test expects.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::patience::awaited;
 
 /// A received request.
 #[derive(Debug, Clone)]
@@ -103,16 +102,11 @@ impl Receiver {
 
     /// Waits until it has received `count` requests, and returns all of them.
     pub async fn wait_for(&self, count: usize) -> Vec<Received> {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
+        awaited(&format!("{count} requests"), async || {
             let received = self.received();
-            if received.len() >= count {
-                return received;
-            }
-            let have = received.len();
-            assert!(Instant::now() < deadline, "{have} requests of {count}: {received:?}");
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+            if received.len() >= count { Ok(received) } else { Err(format!("{received:?}")) }
+        })
+        .await
     }
 }
 

@@ -1,15 +1,11 @@
 //! What most tests start with: accounts, keys, agents and trained sources.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 
 use crate::client::Client;
+use crate::patience::awaited;
 use crate::process::Server;
 use crate::sse::Streamed;
-
-/// The time limit for processing.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A key that the command line created.
 #[derive(Debug, Clone)]
@@ -90,17 +86,15 @@ impl Client {
     }
 
     async fn finished(&self, source: &str, status: &str) -> Value {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
+        awaited(&format!("the source is `{status}`"), async || {
             let found = self.get(&format!("/v1/sources/{source}")).await.expect(200);
             match found["status"].as_str().expect("a status") {
-                reached if reached == status => return found,
-                "pending" | "processing" => {}
+                reached if reached == status => Ok(found),
+                "pending" | "processing" => Err(found.to_string()),
                 other => panic!("the source is `{other}`, not `{status}`: {found}"),
             }
-            assert!(Instant::now() < deadline, "the source was not `{status}` in time: {found}");
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        })
+        .await
     }
 
     /// Sends a first message, and returns the answer.

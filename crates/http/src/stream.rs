@@ -264,7 +264,7 @@ mod tests {
         tokens.send("Two ".to_owned()).unwrap();
         let (done, finished) = tokio::sync::oneshot::channel();
         let task = tokio::spawn(async move {
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            tokens.closed().await;
             tokens.send("words".to_owned()).unwrap_err();
             done.send(()).unwrap();
             Err(RequestError::from(Error::Overloaded))

@@ -443,19 +443,20 @@ mod tests {
         };
         let db = std::sync::Arc::new(Db::open(&url, &options).unwrap());
         let (begun, has_begun) = tokio::sync::oneshot::channel();
+        let (end, ends) = std::sync::mpsc::channel::<()>();
         let mut begun = Some(begun);
         let busy = std::sync::Arc::clone(&db);
         let busy = tokio::spawn(async move {
             let work = move |_: &mut AnyConnection| {
                 begun.take().map(|begun| begun.send(()));
-                std::thread::sleep(Duration::from_millis(500));
-                Ok(())
+                ends.recv().map_err(Error::internal)
             };
             busy.read(work).await
         });
         has_begun.await.unwrap();
         let late = db.read(|c| select(c, "(SELECT 7)")).await;
         assert!(matches!(late, Err(Error::Unavailable(_))), "{late:?}");
+        end.send(()).unwrap();
         busy.await.unwrap().unwrap();
         assert_eq!(db.read(|c| select(c, "(SELECT 7)")).await.unwrap(), 7);
     }

@@ -1,13 +1,11 @@
 //! `GET /v1/audit_log`: who did what, when and from where.
 
-use std::time::{Duration, Instant};
-
 use cicerone_tests::scenario::id;
 use cicerone_tests::{Client, Server};
 use serde_json::{Value, json};
 
 use crate::coverage::Covers;
-use crate::world::{NO_KEY, NOWHERE, a_second_later, account, own_server, program};
+use crate::world::{NO_KEY, NOWHERE, a_second_later, account, awaited, own_server, program};
 
 pub(crate) const COVERS: Covers = Covers {
     route: "GET /v1/audit_log",
@@ -26,16 +24,12 @@ async fn log(client: &Client) -> Vec<(String, String)> {
 
 /// The last record of an action, once there is one.
 async fn last(client: &Client, action: &str) -> Value {
-    let deadline = Instant::now() + Duration::from_secs(30);
-    loop {
+    awaited(&format!("`{action}` is recorded"), async || {
         let path = format!("/v1/audit_log?action={action}&page_size=1");
         let page = client.get(&path).await.expect(200);
-        if let Some(record) = page["data"].get(0) {
-            return record.clone();
-        }
-        assert!(Instant::now() < deadline, "no `{action}` was recorded");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+        page["data"].get(0).cloned().ok_or_else(|| page.to_string())
+    })
+    .await
 }
 
 #[tokio::test]

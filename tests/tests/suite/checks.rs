@@ -7,13 +7,11 @@ pub(crate) mod run;
 pub(crate) mod runs;
 mod work;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use crate::world::awaited;
 use cicerone_tests::Client;
 use serde_json::{Value, json};
-
-/// The time limit for a run.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 fn path(agent: &str) -> String {
     format!("/v1/agents/{agent}/checks")
@@ -33,13 +31,10 @@ async fn start(client: &Client, agent: &str) -> Value {
 
 /// Waits until the last run of an agent has ended, and is another one than `before`.
 async fn ended(client: &Client, agent: &str, before: &Value) -> Value {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
+    awaited("another run has ended", async || {
         let run = client.get(&path(agent)).await.expect(200)["last_run"].clone();
-        if !run.is_null() && run["id"] != before["id"] && !run["finished_at"].is_null() {
-            return run;
-        }
-        assert!(Instant::now() < deadline, "{run}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+        let is_other = !run.is_null() && run["id"] != before["id"];
+        if is_other && !run["finished_at"].is_null() { Ok(run) } else { Err(run.to_string()) }
+    })
+    .await
 }

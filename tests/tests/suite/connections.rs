@@ -2,13 +2,12 @@
 //! them.
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::time::Duration;
 
 use cicerone_tests::raw::Connection;
 use cicerone_tests::{Client, Server};
 use serde_json::json;
 
-use crate::world::program;
+use crate::world::{eventually, program};
 
 const MEBIBYTE: usize = 1_024 * 1_024;
 
@@ -67,18 +66,13 @@ async fn connections_of_one_address_that_are_not_idle_take_half_of_the_places_at
     server.client().get("/v1/agents").await.expect(200);
     // A connection that has sent nothing yet is closed when another one comes; the others are
     // refused.
-    let judged = async {
-        loop {
-            let client = server.client();
-            let refused = metric(&client, "cicerone_http_connections_refused_total").await
-                + metric(&client, "cicerone_http_connections_evicted_total").await;
-            if refused >= 60.0 && metric(&client, "cicerone_http_connections").await <= 40.0 {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(30), judged).await.expect("the rest is refused");
+    eventually("the rest is refused", async || {
+        let client = server.client();
+        let refused = metric(&client, "cicerone_http_connections_refused_total").await
+            + metric(&client, "cicerone_http_connections_evicted_total").await;
+        refused >= 60.0 && metric(&client, "cicerone_http_connections").await <= 40.0
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -88,12 +82,10 @@ async fn a_client_that_takes_nothing_is_cut_off() {
     let whole = server.client().anonymous().get(path).await.body.len();
     let mut reader = Connection::open_from(local(2), server.address()).await.unwrap();
     reader.send(get(path, None)).await;
-    let cut = async {
-        while metric(&server.client(), "cicerone_http_connections_cut_total").await < 1.0 {
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(30), cut).await.expect("the connection is closed");
+    eventually("the connection is closed", async || {
+        metric(&server.client(), "cicerone_http_connections_cut_total").await >= 1.0
+    })
+    .await;
     let taken = reader.read_to_end().await.len();
     assert!(taken < whole, "{taken} of {whole} bytes");
 }
@@ -133,12 +125,10 @@ async fn readers_that_read_nothing_hold_little_memory_and_leave_room_to_others()
     let raised = server.peak_bytes().saturating_sub(before);
     assert!(raised < 96 * MEBIBYTE, "{raised} bytes");
     drop(readers);
-    let gone = async {
-        while metric(&other, "cicerone_http_connections").await > 8.0 {
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(60), gone).await.expect("all connections are gone");
+    eventually("all connections are gone", async || {
+        metric(&other, "cicerone_http_connections").await <= 8.0
+    })
+    .await;
     flood.get(&list).await.expect(200);
 }
 

@@ -2,13 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use cicerone_tests::Client;
 use cicerone_tests::scenario::id;
 use serde_json::json;
 
-use crate::world::own_server;
+use crate::world::{awaited, own_server};
 
 /// A word that occurs in everything that is deleted, and nowhere else.
 const CANARY: &str = "zyxcanary";
@@ -72,15 +71,11 @@ async fn what_is_deleted_is_in_no_file_after_a_minute() {
     }
     client.delete(&format!("/v1/conversations/{conversation}")).await.expect_nothing();
     client.delete(&format!("/v1/agents/{whole}")).await.expect_nothing();
-    let deleted = Instant::now();
-    loop {
+    awaited("nothing of them is left", async || {
         let left = holding(server.data());
-        if left.is_empty() {
-            break;
-        }
-        assert!(deleted.elapsed() < Duration::from_secs(60), "{left:?}");
-        tokio::time::sleep(Duration::from_millis(500)).await;
-    }
+        if left.is_empty() { Ok(()) } else { Err(format!("{left:?}")) }
+    })
+    .await;
     client.get(&format!("/v1/sources/{kept}")).await.expect(200);
     let reply = client.ask(&agent, "When is the garden open?").await;
     assert_eq!(reply["sources_used"][0]["id"], kept.as_str(), "{reply}");

@@ -1,13 +1,12 @@
 //! Acknowledged changes survive the process, however it ends.
 
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
 use cicerone_tests::Client;
 use cicerone_tests::scenario::id;
 use serde_json::{Value, json};
 
-use crate::world::own_server;
+use crate::world::{eventually, own_server};
 
 /// Kills in this suite; `cargo trial crash` does more, with more to check.
 const KILLS: usize = 4;
@@ -66,23 +65,21 @@ async fn what_was_acknowledged_outlives_a_kill() {
             .collect();
         // Each time somewhat later, at another moment of the writers' work.
         let enough = acknowledged.lock().unwrap().len() + 2 + 7 * round;
-        let begun = Instant::now();
-        while acknowledged.lock().unwrap().len() < enough {
-            assert!(begun.elapsed() < Duration::from_secs(60), "nothing is acknowledged");
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
+        eventually("writes are acknowledged", async || {
+            acknowledged.lock().unwrap().len() >= enough
+        })
+        .await;
         server.kill();
         for writer in writers {
             sources.extend(writer.await.unwrap());
         }
         server.restart();
         let client = server.client();
-        let settled = Instant::now() + Duration::from_secs(10);
         for source in sources.drain(..) {
-            while client.get(&source).await.expect(200)["status"] != "trained" {
-                assert!(Instant::now() < settled, "`{source}` is still in progress");
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
+            eventually("the source is trained", async || {
+                client.get(&source).await.expect(200)["status"] == "trained"
+            })
+            .await;
         }
         let known = acknowledged.lock().unwrap().clone();
         for (path, object) in &known {

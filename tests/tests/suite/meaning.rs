@@ -9,12 +9,10 @@ use cicerone_tests::postgres::Cluster;
 use cicerone_tests::{Client, Server};
 use serde_json::{Value, json};
 
-use crate::world::program;
+use crate::world::{awaited, eventually, program};
 
 mod failures;
 
-/// The time limit for making vectors, and for searches to use them.
-const PATIENCE: Duration = Duration::from_secs(30);
 /// Answers [`ASKED`] in other words.
 const SAID: &str = "Vehicles\n\nAutomobiles are parked in the garage behind the theatre.";
 /// Has no words in common with [`SAID`], except small ones.
@@ -79,15 +77,11 @@ fn sources(hits: &[Value]) -> Vec<&str> {
 
 /// Waits until a search finds `source`.
 async fn found(client: &Client, agent: &str, query: &str, source: &str) {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
+    awaited(&format!("`{query}` finds `{source}`"), async || {
         let hits = search(client, agent, query).await;
-        if sources(&hits).contains(&source) {
-            return;
-        }
-        assert!(Instant::now() < deadline, "`{query}` does not find `{source}`: {hits:?}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+        if sources(&hits).contains(&source) { Ok(()) } else { Err(format!("{hits:?}")) }
+    })
+    .await;
 }
 
 /// An agent with [`SAID`] and two other texts that have vectors.
@@ -200,20 +194,20 @@ async fn interrupted_work_is_resumed_where_it_was() {
     upstream.behave(Behaviour::Waits(Duration::from_millis(200)));
     client.qa(&agent, &pairs).await;
     let count = || upstream.received().iter().flatten().filter(|t| t.contains("cabinet")).count();
-    let deadline = Instant::now() + PATIENCE;
-    while count() < 15 {
-        assert!(Instant::now() < deadline, "no vectors are requested");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    eventually("vectors are requested", async || count() >= 15).await;
     served.server.kill();
     upstream.behave(Behaviour::Answers);
     served.server.restart();
-    let deadline = Instant::now() + PATIENCE;
-    let lacking = "cicerone_sources_without_vectors";
-    while count() < 40 || served.metric(lacking).await > 0.0 {
-        assert!(Instant::now() < deadline, "{} were requested", count());
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
+    awaited("all vectors are there", async || {
+        let lacking = served.metric("cicerone_sources_without_vectors").await;
+        let requested = count();
+        if requested >= 40 && lacking == 0.0 {
+            Ok(())
+        } else {
+            Err(format!("{requested} requested"))
+        }
+    })
+    .await;
     // At most the batch in progress and the one just answered were requested again.
     assert!((40..=50).contains(&count()), "{}", count());
 }
@@ -268,11 +262,7 @@ async fn a_flood_of_one_account_does_not_delay_the_vectors_of_another() {
     let asked = |word: &str| {
         upstream.received().iter().flatten().filter(|text| text.contains(word)).count()
     };
-    let deadline = Instant::now() + PATIENCE;
-    while asked("cabinet") < 8 {
-        assert!(Instant::now() < deadline, "no vectors are requested");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    eventually("vectors are requested", async || asked("cabinet") >= 8).await;
     let agent = other.agent().await;
     let source = other.text(&agent, SAID).await;
     upstream.behave_to_questions(Behaviour::Answers);
@@ -290,11 +280,7 @@ async fn bytes_of_vectors_are_counted_and_given_back() {
     };
     let before = kept().await;
     let (agent, _) = learned(&client).await;
-    let deadline = Instant::now() + PATIENCE;
-    while kept().await < before + 3 * 128 * 4 {
-        assert!(Instant::now() < deadline, "{before} {}", kept().await);
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    eventually("vectors are counted", async || kept().await >= before + 3 * 128 * 4).await;
     client.delete(&format!("/v1/agents/{agent}")).await.expect_nothing();
     assert_eq!(kept().await, before);
 }
@@ -325,11 +311,11 @@ async fn vectors_of_a_small_agent_survive_a_restart_and_go_with_it() {
     // The file ends with the ids of its sources.
     let sources =
         || String::from_utf8_lossy(&std::fs::read(&file).unwrap()).matches("\"src_").count();
-    let deadline = Instant::now() + PATIENCE;
-    while sources() < 3 {
-        assert!(Instant::now() < deadline, "the file has {} sources", sources());
+    eventually("the file has three sources", async || {
         found(&client, &agent, ASKED, &source).await;
-    }
+        sources() >= 3
+    })
+    .await;
     let written = || std::fs::metadata(&file).unwrap().ino();
     let before = written();
     served.server.restart();
@@ -337,11 +323,7 @@ async fn vectors_of_a_small_agent_survive_a_restart_and_go_with_it() {
     found(&client, &agent, ASKED, &source).await;
     assert_eq!(written(), before, "the files were made again");
     client.delete(&format!("/v1/agents/{agent}")).await.expect_nothing();
-    let deadline = Instant::now() + PATIENCE;
-    while folder.exists() {
-        assert!(Instant::now() < deadline, "the vectors of a deleted agent are still there");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    eventually("the vectors of a deleted agent are removed", async || !folder.exists()).await;
 }
 
 #[tokio::test]

@@ -10,24 +10,19 @@ use cicerone_tests::upstream::{Script, Upstream};
 use cicerone_tests::{Answer, Server};
 use serde_json::{Value, json};
 
-use crate::world::program;
+use crate::world::{awaited, program};
 
-/// The time limit for what a test expects.
-const PATIENCE: Duration = Duration::from_secs(30);
 /// A word that occurs in messages and documents of these tests, and nowhere else.
 const TOLD: &str = "xylophone";
 
 /// Waits for a log line that contains all of `marks`, and returns it.
 async fn line(server: &Server, marks: &[&str]) -> String {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
+    awaited(&format!("a line with {marks:?}"), async || {
         let log = server.stderr();
-        if let Some(line) = log.lines().find(|line| marks.iter().all(|mark| line.contains(mark))) {
-            return line.to_owned();
-        }
-        assert!(Instant::now() < deadline, "no line with {marks:?}: {log}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+        let line = log.lines().find(|line| marks.iter().all(|mark| line.contains(mark)));
+        line.map(str::to_owned).ok_or(log)
+    })
+    .await
 }
 
 #[tokio::test]
@@ -234,21 +229,21 @@ async fn every_metric_of_the_dashboard_is_there() {
     client.post_nothing(&format!("/v1/sources/{guarded}/refresh")).await.expect(200);
     client.trained(&guarded).await;
     // An abandoned wait cannot be provoked here.
-    let mut missing = shown();
-    assert!(missing.len() > 20, "{missing:?}");
-    missing.remove("cicerone_database_wait_timeouts_total");
-    let deadline = Instant::now() + PATIENCE;
-    while !missing.is_empty() {
+    let mut expected = shown();
+    assert!(expected.len() > 20, "{expected:?}");
+    expected.remove("cicerone_database_wait_timeouts_total");
+    awaited("every shown metric has a value", async || {
         // This search is by meaning as soon as the model is known.
         client.ask(&agent, "When does the museum open?").await;
         let metrics = client.anonymous().get("/metrics").await;
-        missing.retain(|name| !metrics.text().lines().any(|line| line.starts_with(name.as_str())));
         for secret in [TOLD, agent.as_str(), "default"] {
             assert!(!metrics.text().contains(secret), "metrics contain a tenant: {secret}");
         }
-        assert!(Instant::now() < deadline, "no metric {missing:?}: {}", metrics.text());
-        tokio::time::sleep(Duration::from_millis(200)).await;
-    }
+        let is_there = |name: &str| metrics.text().lines().any(|line| line.starts_with(name));
+        let missing: Vec<_> = expected.iter().filter(|name| !is_there(name)).collect();
+        if missing.is_empty() { Ok(()) } else { Err(format!("missing: {missing:?}")) }
+    })
+    .await;
 }
 
 /// The names in an answer's `Server-Timing` header. Checks that each has a number of milliseconds.

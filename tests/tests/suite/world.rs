@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cicerone_domain::clock::{Clock as _, SystemClock};
 use cicerone_tests::{Client, Program, Server};
@@ -44,17 +44,7 @@ pub(crate) fn account() -> Client {
     server().account(&format!("account {}", COUNT.fetch_add(1, Ordering::Relaxed)))
 }
 
-/// The time limit for a condition that should soon be true.
-const SOON: Duration = Duration::from_secs(30);
-
-/// Waits until a condition is true.
-pub(crate) async fn eventually(what: &str, condition: impl AsyncFn() -> bool) {
-    let deadline = Instant::now() + SOON;
-    while !condition().await {
-        assert!(Instant::now() < deadline, "not in {} s: {what}", SOON.as_secs());
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-}
+pub(crate) use cicerone_tests::patience::{awaited, eventually};
 
 /// Waits for the second within which a change of a key or a widget takes effect on all servers.
 ///

@@ -230,13 +230,6 @@ async fn a_comparison_is_made_again_after_a_kill() {
             server.restart();
         }
         let client = server.client();
-        let deadline = Instant::now() + Duration::from_secs(120);
-        while client.get(&format!("/v1/sources/{source}")).await.expect(200)["status"]
-            == "processing"
-        {
-            assert!(Instant::now() < deadline, "the job is not taken back");
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
         client.trained(&source).await;
         let runs = guards(&client, &agent).await;
         assert_eq!((runs.len(), &runs[0]["passed"]), (1, &json!(12)), "{runs:?}");

@@ -1,12 +1,10 @@
 //! `POST /v1/conversations` with a reply as Server-Sent Events.
 
-use std::time::{Duration, Instant};
-
 use cicerone_tests::scenario::cited;
 use cicerone_tests::sse::{self, Streamed};
 use serde_json::json;
 
-use crate::world::{NO_AGENT, NO_CONVERSATION, client};
+use crate::world::{NO_AGENT, NO_CONVERSATION, client, eventually};
 
 const TEXT: &str = "Opening hours\n\nThe museum opens at nine o'clock. On Mondays it is closed.";
 const QUESTION: &str = "When does the museum open?";
@@ -139,11 +137,10 @@ async fn a_reply_whose_reader_went_away_is_stored_all_the_same() {
         drop(opened);
     }
     let path = format!("/v1/agents/{agent}/conversations");
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while client.get(&path).await.expect(200)["data"].as_array().unwrap().len() < 10 {
-        assert!(Instant::now() < deadline, "a reply was lost with its reader");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    eventually("all replies are stored", async || {
+        client.get(&path).await.expect(200)["data"].as_array().unwrap().len() == 10
+    })
+    .await;
     for conversation in client.list_all(&path, 100).await {
         let path = format!("/v1/conversations/{}", conversation["id"].as_str().unwrap());
         let whole = client.get(&path).await.expect(200);

@@ -1,12 +1,10 @@
 //! `GET /v1/api_keys/{key_id}`.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 
 use super::{made, made_with, path, without_secret};
 use crate::coverage::Covers;
-use crate::world::{NO_KEY, account, client};
+use crate::world::{NO_KEY, account, awaited, client};
 
 pub(crate) const COVERS: Covers = Covers {
     route: "GET /v1/api_keys/{key_id}",
@@ -30,16 +28,12 @@ async fn its_last_use_is_shown_soon_after() {
     let client = account();
     let (key, holder) = made(&client, &["agents:read"]).await;
     holder.get("/v1/agents").await.expect(200);
-    let start = Instant::now();
-    loop {
+    let used = awaited("the key's last use is shown", async || {
         let shown = client.get(&path(&key)).await.expect(200);
-        if shown["last_used_at"] != Value::Null {
-            assert!(shown["last_used_at"].as_str() >= key["created_at"].as_str(), "{shown}");
-            break;
-        }
-        assert!(start.elapsed() < Duration::from_secs(20), "{shown}");
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
+        shown["last_used_at"].as_str().map(str::to_owned).ok_or_else(|| shown.to_string())
+    })
+    .await;
+    assert!(Some(used.as_str()) >= key["created_at"].as_str(), "{used}");
 }
 
 #[tokio::test]

@@ -1,21 +1,14 @@
 //! An embeddings upstream that fails at some texts, or for a while.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cicerone_tests::embedder::{Behaviour, TestEmbedder};
 
-use super::{ASKED, PATIENCE, SAID, Served, found, learned, search};
+use super::{ASKED, SAID, Served, found, learned, search};
+use crate::world::eventually;
 
 const LACKING: &str = "cicerone_sources_without_vectors";
 const WITHOUT: &str = "cicerone_passages_without_vector_total";
-
-async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
-    while !is_so().await {
-        assert!(Instant::now() < deadline, "{what}");
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-}
 
 fn no_number() -> Behaviour {
     Behaviour::Says("{\"data\": [{\"index\": 0, \"embedding\": [null]}]}".to_owned())
@@ -40,7 +33,7 @@ async fn a_passage_that_the_model_fails_at_keeps_no_other_from_its_vector() {
         let others_agent = other.agent().await;
         let source = other.text(&others_agent, SAID).await;
         found(&other, &others_agent, ASKED, &source).await;
-        until("the source of the poison is never done", async || {
+        eventually("the source of the poison is never done", async || {
             served.metric(WITHOUT).await > 0.0 && served.metric(LACKING).await == 0.0
         })
         .await;
@@ -59,7 +52,7 @@ async fn a_model_that_refuses_everything_for_a_while_makes_all_vectors_afterward
     upstream.behave(Behaviour::Refuses("400 Bad Request", ""));
     let before = upstream.received().len();
     let source = client.text(&agent, "Pets\n\nCanines are forbidden indoors.").await;
-    until("nothing is asked for", async || upstream.received().len() >= before + 4).await;
+    eventually("nothing is asked for", async || upstream.received().len() >= before + 4).await;
     upstream.behave(Behaviour::Answers);
     found(&client, &agent, "perro prohibido dentro", &source).await;
     assert!(served.metric(WITHOUT).await < 1.0);
@@ -111,7 +104,7 @@ async fn a_model_that_never_answered_is_counted_and_a_slow_one_is_measured_in_it
     // The questions by which it is measured take longer than a person waits.
     upstream.behave(Behaviour::Answers);
     upstream.behave_to_questions(Behaviour::Waits(Duration::from_millis(800)));
-    until("no passage is asked for", async || {
+    eventually("no passage is asked for", async || {
         upstream.received().iter().flatten().any(|text| text.contains("Automobiles are parked"))
     })
     .await;
@@ -128,7 +121,7 @@ async fn what_is_left_to_do_is_known_while_it_is_done() {
     upstream.behave(Behaviour::Waits(Duration::from_millis(200)));
     let pairs = vec![("What is in the cabinet?", "Coins."); 50];
     client.qa(&agent, &pairs).await;
-    until("the sources without vectors are not counted", async || {
+    eventually("the sources without vectors are not counted", async || {
         served.metric(LACKING).await > 0.0
     })
     .await;
@@ -145,7 +138,7 @@ async fn vectors_are_made_again_if_a_setting_changes_that_they_depend_on() {
         served.set(&upstream, setting);
         let before = upstream.received().len();
         served.server.restart();
-        until("the passages are not embedded again", async || {
+        eventually("the passages are not embedded again", async || {
             let again = upstream.received().split_off(before);
             again.iter().flatten().any(|text| text.contains("garage"))
         })

@@ -1,13 +1,13 @@
 //! Website sources, from the requests to the site up to the answer.
 
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cicerone_tests::scenario::id;
 use cicerone_tests::{Client, Resource, Server, Site};
 use serde_json::{Value, json};
 
-use crate::world::{client, eventually, own_server, program};
+use crate::world::{awaited, client, eventually, own_server, program};
 
 /// A server that may fetch from loopback.
 fn crawling_server() -> Server {
@@ -23,6 +23,16 @@ pub(crate) fn crawling() -> Client {
 async fn add(client: &Client, agent: &str, url: &str, crawl_subpages: bool) -> String {
     let body = json!({ "type": "website", "content": url, "crawl_subpages": crawl_subpages });
     id(&client.post(&format!("/v1/agents/{agent}/sources"), body).await.expect(201))
+}
+
+/// Waits until at least this many pages are done, and returns the source.
+async fn progress(client: &Client, source: &str, pages: u64) -> Value {
+    awaited(&format!("{pages} pages are done"), async || {
+        let found = client.get(&format!("/v1/sources/{source}")).await.expect(200);
+        let done = found["progress"]["pages_done"].as_u64();
+        if done.is_some_and(|done| done >= pages) { Ok(found) } else { Err(found.to_string()) }
+    })
+    .await
 }
 
 async fn refresh(client: &Client, source: &str) {
@@ -246,16 +256,8 @@ async fn deleting_a_source_stops_its_crawl_within_a_second() {
     site.set_delay(Duration::from_millis(100));
     let agent = client.agent().await;
     let source = add(&client, &agent, &site.url("/"), true).await;
-    let deadline = Instant::now() + Duration::from_secs(30);
-    loop {
-        let found = client.get(&format!("/v1/sources/{source}")).await.expect(200);
-        if found["progress"]["pages_done"].as_u64().is_some_and(|done| done > 0) {
-            assert!(found["progress"]["pages_found"].as_u64().unwrap() > 100, "{found}");
-            break;
-        }
-        assert!(Instant::now() < deadline, "no progress: {found}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    let found = progress(&client, &source, 1).await;
+    assert!(found["progress"]["pages_found"].as_u64().unwrap() > 100, "{found}");
     client.delete(&format!("/v1/sources/{source}")).await.expect_nothing();
     // There are more than a hundred pages that take 100 ms each; no more of them are requested. A pause of the crawl
     // cannot make this fail; only a crawl that continues can.
@@ -283,14 +285,7 @@ async fn an_interrupted_crawl_goes_on_where_it_was() {
     let client = server.client();
     let agent = client.agent().await;
     let source = add(&client, &agent, &site.url("/"), true).await;
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while client.get(&format!("/v1/sources/{source}")).await.expect(200)["progress"]["pages_done"]
-        .as_u64()
-        .is_none_or(|done| done < 10)
-    {
-        assert!(Instant::now() < deadline, "no progress");
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    progress(&client, &source, 10).await;
     server.kill();
     let before = site.take_visits();
     server.restart();
