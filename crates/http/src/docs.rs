@@ -1,9 +1,8 @@
 //! The OpenAPI document, the reference page made from it, and the book. They load nothing from other
 //! servers.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
-use std::io::{Cursor, Read as _};
+use std::io::Read as _;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use actix_web::http::header::{CONTENT_SECURITY_POLICY, X_CONTENT_TYPE_OPTIONS};
@@ -11,8 +10,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use cicerone_domain::Error;
 use cicerone_domain::widget::WidgetToken;
-use utoipa_swagger_ui_vendored::SWAGGER_UI_VENDORED;
-use zip::ZipArchive;
+use flate2::read::DeflateDecoder;
 
 use crate::asset::Asset;
 use crate::book;
@@ -107,15 +105,20 @@ const BOOK_STYLE: &str = concat!(
     include_str!("book/book.css"),
 );
 
+/// Files of Swagger UI, the first two compressed by DEFLATE. The build script takes them out of its release.
+const BUNDLE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/swagger-ui-bundle.js"));
+const SHEET: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/swagger-ui.css"));
+const ICON: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/favicon-32x32.png"));
+
 /// A page, a script, a style, or a file of Swagger UI.
 fn read(name: &str, widget: Option<WidgetToken>) -> Result<Part, RequestError> {
     let fixed = |bytes: &'static [u8]| Bytes::from_static(bytes);
     let (content_type, policy, bytes) = match name {
         REFERENCE | OLD_REFERENCE => (HTML, POLICY, fixed(include_bytes!("docs/index.html"))),
         "start.js" => (SCRIPT, POLICY, fixed(include_bytes!("docs/start.js"))),
-        "swagger-ui-bundle.js" => (SCRIPT, POLICY, packed(name)?),
-        "swagger-ui.css" => (STYLE, POLICY, packed(name)?),
-        "favicon-32x32.png" => ("image/png", POLICY, packed(name)?),
+        "swagger-ui-bundle.js" => (SCRIPT, POLICY, unpacked(BUNDLE)?),
+        "swagger-ui.css" => (STYLE, POLICY, unpacked(SHEET)?),
+        "favicon-32x32.png" => ("image/png", POLICY, fixed(ICON)),
         "book.css" => (STYLE, book::POLICY, fixed(BOOK_STYLE.as_bytes())),
         "book.js" => (SCRIPT, book::POLICY, fixed(include_bytes!("book/book.js"))),
         "icon.svg" => ("image/svg+xml", book::POLICY, fixed(include_bytes!("book/icon.svg"))),
@@ -127,14 +130,8 @@ fn read(name: &str, widget: Option<WidgetToken>) -> Result<Part, RequestError> {
 }
 
 /// A file of Swagger UI, unpacked.
-fn packed(name: &str) -> Result<Bytes, Error> {
-    let mut archive = ZipArchive::new(Cursor::new(SWAGGER_UI_VENDORED)).map_err(Error::internal)?;
-    let end = format!("/dist/{name}");
-    let is_it = |path: &str| path.ends_with(&end) && path.matches('/').count() == 2;
-    let path = archive.file_names().flatten().find(|path| is_it(path)).map(Cow::into_owned);
-    let path = path.ok_or_else(|| Error::internal(format!("Swagger UI has no `{name}`")))?;
+fn unpacked(compressed: &[u8]) -> Result<Bytes, Error> {
     let mut bytes = Vec::new();
-    let mut file = archive.by_name(&path).map_err(Error::internal)?;
-    file.read_to_end(&mut bytes).map_err(Error::internal)?;
+    DeflateDecoder::new(compressed).read_to_end(&mut bytes).map_err(Error::internal)?;
     Ok(bytes.into())
 }
