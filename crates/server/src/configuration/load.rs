@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use cicerone_llm::ConfigError;
 use figment::Figment;
 use figment::error::Kind;
-use figment::providers::{Format as _, Toml};
+use figment::providers::Serialized;
 
 use super::environment::{self, Environment, EnvironmentProvider, given};
 use super::{Configuration, Settings};
@@ -22,11 +22,11 @@ pub(crate) struct ConfigurationError(String);
 /// the file overrides the defaults.
 pub(crate) fn load(environment: &Environment) -> Result<Configuration, ConfigurationError> {
     let path = given(environment, FILE_VARIABLE).map(PathBuf::from);
-    let text = path.as_deref().map(read).transpose()?.unwrap_or_default();
+    let file = path.as_deref().map(read).transpose()?.unwrap_or_default();
     let place = Place { environment, file: path.as_deref() };
 
     let settings: Settings = Figment::new()
-        .merge(Toml::string(&text))
+        .merge(Serialized::globals(file))
         .merge(EnvironmentProvider(environment))
         .extract()
         .map_err(|error| place.explain(error))?;
@@ -61,12 +61,15 @@ pub(super) fn model_error(
     }
 }
 
-fn read(path: &Path) -> Result<String, ConfigurationError> {
-    std::fs::read_to_string(path).map_err(|error| {
-        ConfigurationError(format!(
-            "`{FILE_VARIABLE}` names the file `{}`, which cannot be read: {error}",
-            path.display()
-        ))
+fn read(path: &Path) -> Result<toml::Table, ConfigurationError> {
+    let file = path.display();
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        let names = format!("`{FILE_VARIABLE}` names the file `{file}`");
+        ConfigurationError(format!("{names}, which cannot be read: {error}"))
+    })?;
+    text.parse().map_err(|error: toml::de::Error| {
+        let message = one_line(&error.to_string());
+        ConfigurationError(format!("the file `{file}` is not TOML: {message}"))
     })
 }
 
@@ -89,7 +92,7 @@ impl Place<'_> {
         })
     }
 
-    /// Converts an error of figment. If the file is not TOML, there is no key to name.
+    /// Converts an error of figment.
     fn explain(&self, error: figment::Error) -> ConfigurationError {
         let path = error.path.join(".");
         let full = |name: &str| {
@@ -100,10 +103,6 @@ impl Place<'_> {
                 let known = known.join(", ");
                 let key = if path.ends_with(name.as_str()) { path } else { full(name) };
                 self.error(&key, &format!("is not a setting; known ones are {known}"))
-            }
-            Kind::Message(message) if path.is_empty() => {
-                let file = self.file.map(|file| file.display().to_string()).unwrap_or_default();
-                ConfigurationError(format!("the file `{file}` is not TOML: {}", one_line(message)))
             }
             kind => self.error(&path, &format!("has a bad value: {}", one_line(&kind.to_string()))),
         }
