@@ -2,6 +2,7 @@
 //! memory.
 
 mod memory;
+mod packed;
 mod segments;
 
 use std::cmp::Reverse;

@@ -6,6 +6,7 @@
 //! are rounded in the same way.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::sync::Arc;
 
 use cicerone_domain::content::StoredPassage;
@@ -13,6 +14,7 @@ use cicerone_domain::{Id, kind};
 use tantivy::fieldnorm::FieldNormReader;
 use tantivy_fst::Automaton;
 
+use super::packed::Packed;
 use super::{for_each_field, norms, passages_with, saturated};
 use crate::search::ranking::Impact;
 use crate::store::{QUESTIONS, Record, SCORED, analyse};
@@ -29,43 +31,37 @@ const SNAPSHOT_BYTES: usize = 300;
 pub(crate) struct InMemory {
     records: Vec<Arc<Record>>,
     /// The languages of the passages, with the number of passages.
-    languages: BTreeMap<&'static str, u32>,
+    languages: Box<[(&'static str, u32)]>,
     question_answer_pairs: u64,
     /// The passages with each exact question.
     exact: HashMap<Box<str>, Vec<u32>>,
-    fields: [FieldIndex; SCORED],
+    /// `None` for a field without terms.
+    fields: [Option<Box<FieldIndex>>; SCORED],
 }
 
 /// The terms of a field with their postings.
 struct FieldIndex {
     /// All terms in order, one after the other.
     text: Box<str>,
-    terms: Box<[TermEntry]>,
-    postings: Box<[Posting]>,
+    /// Where each term ends in `text`. It begins at the end of the previous one.
+    text_ends: Packed,
+    /// Where the postings of each term end, in the same way; `None` if each has one.
+    posting_ends: Option<Packed>,
+    /// The passage of each posting.
+    numbers: Packed,
+    /// How often the term occurs in that passage.
+    frequencies: Packed,
     /// The code of each passage's length.
     lengths: Box<[u8]>,
     /// The part of the denominator that depends on the length, for each passage.
     norms: Box<[f32]>,
 }
 
-/// Where a term and its postings end. Both begin at the ends of the previous entry.
-struct TermEntry {
-    text_end: u32,
-    postings_end: u32,
-}
-
-/// A passage that has a term.
-struct Posting {
-    number: u32,
-    /// How often it occurs in the passage.
-    frequency: u32,
-}
-
 impl InMemory {
     /// Indexes these passages, numbered in this order.
     pub(crate) fn new(passages: Vec<(Id<kind::Source>, StoredPassage)>) -> tantivy::Result<Self> {
         let mut records = Vec::with_capacity(passages.len());
-        let mut languages = BTreeMap::new();
+        let mut languages: BTreeMap<&'static str, u32> = BTreeMap::new();
         let mut exact: HashMap<Box<str>, Vec<u32>> = HashMap::new();
         let mut terms: Vec<[String; SCORED]> = Vec::with_capacity(passages.len());
         for (number, (source, passage)) in (0_u32..).zip(passages) {
@@ -84,6 +80,7 @@ impl InMemory {
             let texts = terms.iter().filter_map(|fields| fields.get(field)).map(String::as_str);
             Ok(FieldIndex::new(field, texts, with_field))
         })?;
+        let languages = languages.into_iter().collect();
         Ok(Self { records, languages, question_answer_pairs, exact, fields })
     }
 
@@ -91,7 +88,7 @@ impl InMemory {
     pub(crate) fn bytes(&self) -> usize {
         let records = self.records.iter().map(|record| record.bytes() + RECORD_BYTES);
         let exact = self.exact.keys().map(|key| key.len() + EXACT_BYTES);
-        let fields = self.fields.iter().map(FieldIndex::bytes);
+        let fields = self.fields.iter().flatten().map(|field| field.bytes());
         size_of::<Self>() + SNAPSHOT_BYTES + records.chain(exact).chain(fields).sum::<usize>()
     }
 
@@ -104,7 +101,7 @@ impl InMemory {
     }
 
     pub(super) fn languages(&self) -> Vec<(String, u32)> {
-        let of = |(code, passages): (&&str, &u32)| ((*code).to_owned(), *passages);
+        let of = |(code, passages): &(&str, u32)| ((*code).to_owned(), *passages);
         self.languages.iter().map(of).collect()
     }
 
@@ -113,18 +110,18 @@ impl InMemory {
     }
 
     pub(super) fn is_pair(&self, number: u32) -> bool {
-        let [questions, ..] = &self.fields;
-        questions.lengths.get(number as usize).is_some_and(|length| *length > 0)
+        let questions = self.field(QUESTIONS);
+        questions.and_then(|field| field.lengths.get(number as usize)).is_some_and(|code| *code > 0)
     }
 
     pub(super) fn impacts(&self, field: usize, term: &str) -> Arc<[Impact]> {
-        let postings = self.fields.get(field).and_then(|field| Some((field, field.find(term)?)));
-        let Some((field, postings)) = postings else { return Arc::default() };
-        let impact = |posting: &Posting| {
-            let norm = field.norms.get(posting.number as usize).copied().unwrap_or_default();
-            Impact { number: posting.number, value: saturated(posting.frequency, norm) }
+        let found = self.field(field).and_then(|field| Some((field, field.find(term)?)));
+        let Some((field, at)) = found else { return Arc::default() };
+        let impact = |(number, frequency)| {
+            let norm = field.norms.get(number as usize).copied().unwrap_or_default();
+            Impact { number, value: saturated(frequency, norm) }
         };
-        postings.iter().map(impact).collect()
+        field.postings(at).map(impact).collect()
     }
 
     pub(super) fn exact(&self, key: &str) -> Vec<u32> {
@@ -137,26 +134,24 @@ impl InMemory {
         automaton: &A,
         mut each: impl FnMut(&str, u32),
     ) {
-        let Some(field) = self.fields.get(field) else { return };
-        for at in 0..field.terms.len() {
+        let Some(field) = self.field(field) else { return };
+        for at in 0..field.text_ends.len() {
             let Some(word) = field.term(at) else { continue };
             let end = word.bytes().try_fold(automaton.start(), |state, byte| {
                 Some(automaton.accept(&state, byte)).filter(|state| automaton.can_match(state))
             });
             if end.is_some_and(|end| automaton.is_match(&end)) {
-                let frequency = field.postings(at).map_or(0, <[_]>::len);
-                each(word, u32::try_from(frequency).unwrap_or(u32::MAX));
+                let passages = field.posting_range(at).len();
+                each(word, u32::try_from(passages).unwrap_or(u32::MAX));
             }
         }
     }
 
     pub(super) fn question_words(&self, mut each: impl FnMut(&[u8], &[u32])) {
-        let Some(questions) = self.fields.get(QUESTIONS) else { return };
-        for at in 0..questions.terms.len() {
-            let (Some(word), Some(postings)) = (questions.term(at), questions.postings(at)) else {
-                continue;
-            };
-            let numbers: Vec<u32> = postings.iter().map(|posting| posting.number).collect();
+        let Some(questions) = self.field(QUESTIONS) else { return };
+        for at in 0..questions.text_ends.len() {
+            let Some(word) = questions.term(at) else { continue };
+            let numbers: Vec<u32> = questions.postings(at).map(|(number, _)| number).collect();
             each(word.as_bytes(), &numbers);
         }
     }
@@ -165,11 +160,19 @@ impl InMemory {
         let missing = || tantivy::TantivyError::InternalError(format!("no passage {number}"));
         self.records.get(number as usize).map(Arc::clone).ok_or_else(missing)
     }
+
+    fn field(&self, field: usize) -> Option<&FieldIndex> {
+        self.fields.get(field)?.as_deref()
+    }
 }
 
 impl FieldIndex {
-    /// Indexes the terms of each passage in a field, which `with_field` passages have.
-    fn new<'a>(field: usize, texts: impl Iterator<Item = &'a str>, with_field: u64) -> Self {
+    /// Indexes the terms of each passage in a field, which `with_field` passages have; `None` if there are no terms.
+    fn new<'a>(
+        field: usize,
+        texts: impl Iterator<Item = &'a str>,
+        with_field: u64,
+    ) -> Option<Box<Self>> {
         let mut occurrences: Vec<(&str, u32)> = Vec::new();
         let mut lengths = Vec::new();
         for (number, text) in (0_u32..).zip(texts) {
@@ -178,62 +181,68 @@ impl FieldIndex {
             let tokens = u32::try_from(occurrences.len() - before).unwrap_or(u32::MAX);
             lengths.push(FieldNormReader::fieldnorm_to_id(tokens));
         }
+        if occurrences.is_empty() {
+            return None;
+        }
         let by_code = norms(field, occurrences.len() as u64, with_field);
         let norm = |code: &u8| by_code.get(usize::from(*code)).copied().unwrap_or_default();
         let norms = lengths.iter().map(norm).collect();
         occurrences.sort_unstable();
 
         let mut text = String::new();
-        let mut terms: Vec<TermEntry> = Vec::new();
-        let mut postings: Vec<Posting> = Vec::new();
+        let (mut text_ends, mut posting_ends) = (Vec::new(), Vec::new());
+        let (mut numbers, mut frequencies) = (Vec::new(), Vec::new());
         let position = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
         for of_term in occurrences.chunk_by(|(one, _), (other, _)| one == other) {
             for of_passage in of_term.chunk_by(|one, other| one == other) {
-                let Some((_, number)) = of_passage.first() else { continue };
-                postings.push(Posting { number: *number, frequency: position(of_passage.len()) });
+                numbers.extend(of_passage.first().map(|(_, number)| *number));
+                frequencies.push(position(of_passage.len()));
             }
             text.push_str(of_term.first().map_or("", |(term, _)| term));
-            terms.push(TermEntry {
-                text_end: position(text.len()),
-                postings_end: position(postings.len()),
-            });
+            text_ends.push(position(text.len()));
+            posting_ends.push(position(numbers.len()));
         }
-        Self {
+        let has_more = posting_ends.len() < numbers.len();
+        Some(Box::new(Self {
             text: text.into(),
-            terms: terms.into(),
-            postings: postings.into(),
+            text_ends: Packed::new(&text_ends),
+            posting_ends: has_more.then(|| Packed::new(&posting_ends)),
+            numbers: Packed::new(&numbers),
+            frequencies: Packed::new(&frequencies),
             lengths: lengths.into(),
             norms,
-        }
+        }))
     }
 
     fn bytes(&self) -> usize {
-        self.text.len()
-            + size_of_val(&*self.terms)
-            + size_of_val(&*self.postings)
+        size_of::<Self>()
+            + self.text.len()
+            + self.text_ends.bytes()
+            + self.posting_ends.as_ref().map_or(0, Packed::bytes)
+            + self.numbers.bytes()
+            + self.frequencies.bytes()
             + size_of_val(&*self.lengths)
             + size_of_val(&*self.norms)
     }
 
     /// The term at this position in the order.
     fn term(&self, at: usize) -> Option<&str> {
-        let begin = self.before(at).map_or(0, |before| before.text_end);
-        self.text.get(begin as usize..self.terms.get(at)?.text_end as usize)
+        self.text.get(self.text_ends.range(at))
     }
 
-    /// The passages with the term at this position.
-    fn postings(&self, at: usize) -> Option<&[Posting]> {
-        let begin = self.before(at).map_or(0, |before| before.postings_end);
-        self.postings.get(begin as usize..self.terms.get(at)?.postings_end as usize)
+    /// The positions of the postings of the term at this position.
+    fn posting_range(&self, at: usize) -> Range<usize> {
+        self.posting_ends.as_ref().map_or(at..at + 1, |ends| ends.range(at))
     }
 
-    fn before(&self, at: usize) -> Option<&TermEntry> {
-        at.checked_sub(1).and_then(|before| self.terms.get(before))
+    /// The passages with the term at this position, and how often it occurs in each.
+    fn postings(&self, at: usize) -> impl ExactSizeIterator<Item = (u32, u32)> {
+        self.posting_range(at).map(|at| (self.numbers.get(at), self.frequencies.get(at)))
     }
 
     /// The position of the first term that is not less than `key`.
     fn first_not_below(&self, key: &[u8]) -> usize {
-        let (mut low, mut high) = (0, self.terms.len());
+        let (mut low, mut high) = (0, self.text_ends.len());
         while low < high {
             let middle = low.midpoint(high);
             if self.term(middle).is_some_and(|term| term.as_bytes() < key) {
@@ -245,8 +254,9 @@ impl FieldIndex {
         low
     }
 
-    fn find(&self, term: &str) -> Option<&[Posting]> {
+    /// The position of a term.
+    fn find(&self, term: &str) -> Option<usize> {
         let at = self.first_not_below(term.as_bytes());
-        (self.term(at)? == term).then(|| self.postings(at))?
+        (self.term(at)? == term).then_some(at)
     }
 }
