@@ -1,5 +1,6 @@
 //! Widgets: public ways to an agent; their visitors, and what visitors leave.
 
+mod admission;
 mod given;
 mod identity;
 mod look;
@@ -16,6 +17,7 @@ use crate::managed::Managed;
 use crate::text::{Text, TextRule, check_length, check_not_blank};
 use crate::timestamp::Timestamp;
 
+pub use admission::{Identification, IdentityRule, NotAdmitted};
 pub use given::{GivenLimits, GivenWidget, LimitsPatch, WidgetPatch};
 pub use identity::{BadIdentity, Identity, IdentityClaims};
 pub use look::{Appearance, AppearancePatch, GivenAppearance, Look, Scheme, Side, TEXT_KEYS};
@@ -184,43 +186,6 @@ impl TextRule for WidgetNameRule {
     fn check(text: &str) -> Result<(), String> {
         check_not_blank(text)?;
         check_length(text, limits::WIDGET_NAME_CHARS)
-    }
-}
-
-/// Whether visitors are users of the owner's site.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum IdentityRule {
-    /// All visitors are anonymous.
-    #[default]
-    None,
-    /// Some are.
-    Optional,
-    /// None is.
-    Required,
-}
-
-impl IdentityRule {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::None, Self::Optional, Self::Required];
-
-    /// The name on the wire and in the database.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Optional => "optional",
-            Self::Required => "required",
-        }
-    }
-
-    /// Reads the field `identity`.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error for any other text.
-    pub fn parse(name: &str) -> Result<Self, FieldError> {
-        let invalid = || FieldError::new("identity", "must be one of none, optional, required");
-        Self::ALL.into_iter().find(|rule| rule.name() == name).ok_or_else(invalid)
     }
 }
 
