@@ -121,15 +121,19 @@ impl Quotas {
         Ok(Standing { quotas, used, kept_bytes: self.store.kept_bytes(account).await? })
     }
 
-    /// The allowances of an account.
-    pub async fn allowances(&self, account: Id<kind::Account>) -> Result<Allowances, Error> {
+    /// The allowances of the caller's account. A caller that is restricted to agents does not see what is used, because
+    /// other agents use it too.
+    pub async fn allowances(&self, scope: &Scope) -> Result<Allowances, Error> {
+        let (account, sees_use) = (scope.account, scope.agents.is_none());
         let (month, next) = Day::month_of(self.clock.now());
         let quotas = self.store.account_quotas(account).await?;
         let used = self.store.consumption(account, month).await?;
         let kept = self.store.kept_bytes(account).await?;
         let defaults = self.defaults;
-        let allowance =
-            |quota: Quota, default, used| Allowance { limit: quota.resolve(default), used };
+        let allowance = |quota: Quota, default, used| Allowance {
+            limit: quota.resolve(default),
+            used: sees_use.then_some(used),
+        };
         Ok(Allowances {
             messages: allowance(quotas.messages, defaults.messages, used.messages),
             tokens: allowance(quotas.tokens, defaults.tokens, used.tokens),
