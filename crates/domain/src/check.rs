@@ -1,5 +1,6 @@
 //! Checks: questions whose replies an agent's owner knows, and the runs that ask them.
 
+mod failure;
 mod given;
 mod guard;
 mod run;
@@ -11,6 +12,7 @@ use crate::content::cut_at_word;
 use crate::conversation::{Citation, Message};
 use crate::limits;
 
+pub use failure::{AfterFailure, after_failure};
 pub use given::{GivenCheck, parse_checks};
 pub use guard::{Comparison, ComparisonOutcome};
 pub use run::{CheckRun, RunEnd, RunStatus, RunTrigger};
