@@ -203,17 +203,35 @@ impl TextRule for WidgetNameRule {
     }
 }
 
-/// The bounds of a widget.
+/// The bounds of a widget. Changed by a [`WidgetPatch`] only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WidgetLimits {
+    messages_per_day: u64,
+    messages_per_visitor_per_hour: u64,
+    messages_per_address_per_minute: u64,
+    replies_at_once: u64,
+}
+
+impl WidgetLimits {
     /// Messages of the widget on a UTC day.
-    pub messages_per_day: u64,
+    pub const fn messages_per_day(self) -> u64 {
+        self.messages_per_day
+    }
+
     /// Messages of a visitor in an hour.
-    pub messages_per_visitor_per_hour: u64,
+    pub const fn messages_per_visitor_per_hour(self) -> u64 {
+        self.messages_per_visitor_per_hour
+    }
+
     /// Messages from an address in a minute.
-    pub messages_per_address_per_minute: u64,
+    pub const fn messages_per_address_per_minute(self) -> u64 {
+        self.messages_per_address_per_minute
+    }
+
     /// Replies of the widget in progress.
-    pub replies_at_once: u64,
+    pub const fn replies_at_once(self) -> u64 {
+        self.replies_at_once
+    }
 }
 
 impl Default for WidgetLimits {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::access::Scope;
-use crate::check::{AgentChecks, Check, CheckRun};
+use crate::check::{AgentChecks, CheckList, CheckRun};
 use crate::clock::{Clock, Entropy};
 use crate::error::Error;
 use crate::id::{Id, kind};
@@ -36,7 +36,7 @@ impl Checks {
         &self,
         scope: &Scope,
         agent: Id<kind::Agent>,
-        checks: Vec<Check>,
+        checks: CheckList,
     ) -> Result<AgentChecks, Error> {
         self.store.replace_checks(scope, agent, checks, self.clock.now()).await
     }

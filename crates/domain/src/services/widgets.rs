@@ -140,7 +140,7 @@ impl Widgets {
     /// Counts a message of a widget today. Returns false, and counts nothing, if it has reached its daily limit.
     pub async fn count_message(&self, widget: &Widget) -> Result<bool, Error> {
         let day = Day::of(self.clock.now());
-        let most = widget.limits.messages_per_day;
+        let most = widget.limits.messages_per_day();
         self.store.count_widget_message(widget.account_id, widget.id, day, most).await
     }
 

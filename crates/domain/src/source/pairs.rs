@@ -12,13 +12,11 @@ use crate::text::{check_length, check_not_blank};
 /// The maximum number of problems that one error lists.
 const FINDINGS: usize = 20;
 
-/// A question and its answer.
+/// A question and its answer. Made by [`QaPair::parse`], or read from an array by [`qa_pairs`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct QaPair {
-    /// At most 2,000 characters.
-    pub question: String,
-    /// Of any length.
-    pub answer: String,
+    question: String,
+    answer: String,
 }
 
 impl QaPair {
@@ -35,6 +33,21 @@ impl QaPair {
         check("question", &question, limits::QUESTION_CHARS)?;
         check("answer", &answer, limits::GAP_ANSWER_CHARS)?;
         Ok(Self { question, answer })
+    }
+
+    /// The question: at most 2,000 characters.
+    pub fn question(&self) -> &str {
+        &self.question
+    }
+
+    /// The answer, of any length.
+    pub fn answer(&self) -> &str {
+        &self.answer
+    }
+
+    /// The question and the answer.
+    pub fn into_parts(self) -> (String, String) {
+        (self.question, self.answer)
     }
 }
 

@@ -118,10 +118,10 @@ struct LimitsView {
 impl From<WidgetLimits> for LimitsView {
     fn from(limits: WidgetLimits) -> Self {
         Self {
-            messages_per_day: limits.messages_per_day,
-            messages_per_visitor_per_hour: limits.messages_per_visitor_per_hour,
-            messages_per_address_per_minute: limits.messages_per_address_per_minute,
-            replies_at_once: limits.replies_at_once,
+            messages_per_day: limits.messages_per_day(),
+            messages_per_visitor_per_hour: limits.messages_per_visitor_per_hour(),
+            messages_per_address_per_minute: limits.messages_per_address_per_minute(),
+            replies_at_once: limits.replies_at_once(),
         }
     }
 }
@@ -237,16 +237,16 @@ impl LimitsBody {
         let or =
             |given: Given<i64>, default: u64| given.or(i64::try_from(default).unwrap_or(i64::MAX));
         GivenLimits {
-            messages_per_day: or(self.messages_per_day, default.messages_per_day),
+            messages_per_day: or(self.messages_per_day, default.messages_per_day()),
             messages_per_visitor_per_hour: or(
                 self.messages_per_visitor_per_hour,
-                default.messages_per_visitor_per_hour,
+                default.messages_per_visitor_per_hour(),
             ),
             messages_per_address_per_minute: or(
                 self.messages_per_address_per_minute,
-                default.messages_per_address_per_minute,
+                default.messages_per_address_per_minute(),
             ),
-            replies_at_once: or(self.replies_at_once, default.replies_at_once),
+            replies_at_once: or(self.replies_at_once, default.replies_at_once()),
         }
     }
 

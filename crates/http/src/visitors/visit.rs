@@ -202,10 +202,10 @@ impl Visit {
         let limits = &self.widget().limits;
         let rate = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         Limits {
-            per_address_and_minute: rate(limits.messages_per_address_per_minute),
-            per_visitor_and_hour: rate(limits.messages_per_visitor_per_hour),
-            feedback_per_day: rate(limits.messages_per_day),
-            replies_at_once: limits.replies_at_once,
+            per_address_and_minute: rate(limits.messages_per_address_per_minute()),
+            per_visitor_and_hour: rate(limits.messages_per_visitor_per_hour()),
+            feedback_per_day: rate(limits.messages_per_day()),
+            replies_at_once: limits.replies_at_once(),
         }
     }
 }

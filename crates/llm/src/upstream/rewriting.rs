@@ -54,8 +54,8 @@ impl Upstream {
     ) -> Result<Rewritten, Failure> {
         let messages = follow_up::messages(history, question);
         let profile = AgentProfile {
-            temperature: Temperature::from_stored(0.0),
-            max_tokens: ReplyTokens::from_stored(follow_up::TOKENS),
+            temperature: Temperature::LOWEST,
+            max_tokens: ReplyTokens::nearest(follow_up::TOKENS),
             ..profile.clone()
         };
         let request = ReplyRequest {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use cicerone_domain::check::{Check, GivenCheck, parse_checks};
+use cicerone_domain::check::{CheckList, GivenCheck};
 use cicerone_domain::{Error, limits};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
@@ -123,7 +123,7 @@ impl<'de, T: Deserialize<'de>, const MOST: usize> Visitor<'de> for FewVisitor<T,
 /// # Errors
 ///
 /// The first part that is malformed or out of its limits, with its path.
-pub(super) fn parse(text: &[u8]) -> Result<Vec<Check>, Error> {
+pub(super) fn parse(text: &[u8]) -> Result<CheckList, Error> {
     let mut reader = serde_json::Deserializer::from_slice(text);
     let given = serde_path_to_error::deserialize::<_, Object<Given>>(&mut reader);
     let Object(given) = given.map_err(|error| {
@@ -134,7 +134,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Vec<Check>, Error> {
     })?;
     reader.end().map_err(|error| Error::invalid("body", format!("must be JSON ({error})")))?;
     let checks = given.checks.ok_or_else(|| Error::missing("checks"))?;
-    parse_checks(checks.0.into_iter().map(|Object(item)| item.into()).collect())
+    CheckList::parse(checks.0.into_iter().map(|Object(item)| item.into()).collect())
 }
 
 impl From<Item> for GivenCheck {
@@ -192,6 +192,6 @@ mod tests {
             );
         }
         let fine = of(r#"{"question": "a", "contains": null, "answered": false, "other": 5}"#);
-        assert_eq!(parse(fine.as_bytes()).unwrap().len(), 1);
+        assert_eq!(parse(fine.as_bytes()).unwrap().as_slice().len(), 1);
     }
 }
