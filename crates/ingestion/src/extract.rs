@@ -50,6 +50,7 @@ const PAIR_PASSAGE_CHARS: usize = 6_400;
 
 /// Content to extract from.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Material<'a> {
     /// A text.
     Text(&'a str),

@@ -31,7 +31,11 @@ impl Checks {
         Self { store, signal, clock, entropy }
     }
 
-    /// Replaces the checks of an agent. Fails with [`Error::NotFound`].
+    /// Replaces the checks of an agent.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn replace(
         &self,
         scope: &Scope,
@@ -41,13 +45,20 @@ impl Checks {
         self.store.replace_checks(scope, agent, checks, self.clock.now()).await
     }
 
-    /// The checks of an agent. Fails with [`Error::NotFound`].
+    /// The checks of an agent.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn find(&self, scope: &Scope, agent: Id<kind::Agent>) -> Result<AgentChecks, Error> {
         self.store.find_checks(scope, agent).await
     }
 
-    /// Queues a run. Fails with [`Error::NotFound`], and with [`Error::Conflict`] if a run has not ended or there are no
-    /// checks.
+    /// Queues a run.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], and [`Error::Conflict`] if a run has not ended or there are no checks.
     pub async fn run(
         &self,
         scope: &Scope,
@@ -60,7 +71,11 @@ impl Checks {
         Ok(run)
     }
 
-    /// Runs of an agent, newest first. Fails with [`Error::NotFound`].
+    /// Runs of an agent, newest first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn runs(
         &self,
         scope: &Scope,

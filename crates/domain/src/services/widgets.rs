@@ -49,7 +49,11 @@ impl Widgets {
         Self { store, signal, clock, entropy }
     }
 
-    /// Adds a widget. Fails as [`Widget::apply`] and [`WidgetStore::insert_widget`] do.
+    /// Adds a widget.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Widget::apply`] and [`WidgetStore::insert_widget`].
     pub async fn create(
         &self,
         scope: &Scope,
@@ -65,13 +69,21 @@ impl Widgets {
         self.store.insert_widget(scope, widget, secret, completion).await
     }
 
-    /// The widget. Fails with [`Error::NotFound`].
+    /// The widget.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn find(&self, scope: &Scope, id: Id<kind::Widget>) -> Result<Widget, Error> {
         let found = self.store.find_widget(scope, id).await?;
         found.ok_or_else(|| Error::not_found("widget", id))
     }
 
-    /// The widgets of an agent, newest first. Fails with [`Error::NotFound`] for the agent.
+    /// The widgets of an agent, newest first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for the agent.
     pub async fn list(
         &self,
         scope: &Scope,
@@ -82,7 +94,11 @@ impl Widgets {
         self.store.list_widgets(scope, agent, set, page).await
     }
 
-    /// Changes a widget. Fails as [`WidgetStore::update_widget`] does.
+    /// Changes a widget.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`WidgetStore::update_widget`].
     pub async fn update(
         &self,
         scope: &Scope,
@@ -93,7 +109,11 @@ impl Widgets {
         self.store.update_widget(scope, id, patch, self.clock.now(), completion).await
     }
 
-    /// Gives a widget a new token; the old one works as long as it is `kept`. Fails with [`Error::NotFound`].
+    /// Gives a widget a new token; the old one works as long as it is `kept`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn rotate_token(
         &self,
         scope: &Scope,
@@ -107,8 +127,11 @@ impl Widgets {
         self.store.rotate_token(scope, id, new, now, completion).await
     }
 
-    /// Gives a widget a new secret; earlier ones are accepted as long as they are `kept`, at most. Fails as
-    /// [`WidgetStore::rotate_identity_secret`] does.
+    /// Gives a widget a new secret; earlier ones are accepted as long as they are `kept`, at most.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`WidgetStore::rotate_identity_secret`].
     pub async fn rotate_secret(
         &self,
         scope: &Scope,
@@ -122,7 +145,11 @@ impl Widgets {
         self.store.rotate_identity_secret(scope, id, new, now, completion).await
     }
 
-    /// Deletes a widget. Its conversations stay. Fails with [`Error::NotFound`].
+    /// Deletes a widget. Its conversations stay.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn delete(
         &self,
         scope: &Scope,
@@ -133,11 +160,19 @@ impl Widgets {
     }
 
     /// The widget of a token, if it works.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
     pub async fn open(&self, token: &WidgetToken) -> Result<Option<OpenWidget>, Error> {
         self.store.open_widget(token, self.clock.now()).await
     }
 
     /// Counts a message of a widget today. Returns false, and counts nothing, if it has reached its daily limit.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
     pub async fn count_message(&self, widget: &Widget) -> Result<bool, Error> {
         let day = Day::of(self.clock.now());
         let most = widget.limits.messages_per_day();
@@ -145,6 +180,10 @@ impl Widgets {
     }
 
     /// The visitor's latest conversations, at most [`limits::VISITOR_CONVERSATIONS`].
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
     pub async fn conversations(
         &self,
         scope: &VisitorScope,
@@ -154,6 +193,10 @@ impl Widgets {
 
     /// A conversation of the visitor with its newest messages, at most [`limits::VISITOR_MESSAGES`] of
     /// [`limits::VISITOR_MESSAGES_BYTES`]: see [`WidgetStore::visitor_conversation`].
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
     pub async fn conversation(
         &self,
         scope: &VisitorScope,
@@ -163,8 +206,11 @@ impl Widgets {
         self.store.visitor_conversation(scope, id, messages, bytes).await
     }
 
-    /// Notes that the visitor of this widget asks for a person. Fails with [`Error::NotFound`], and as
-    /// [`Widget::check_offers_handoff`] does.
+    /// Notes that the visitor of this widget asks for a person.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], and those of [`Widget::check_offers_handoff`].
     pub async fn request_handoff(
         &self,
         widget: &Widget,
@@ -179,8 +225,11 @@ impl Widgets {
         Ok(())
     }
 
-    /// Stores how the visitor of this widget can be reached. Fails with [`Error::NotFound`], and as
-    /// [`Widget::check_offers_lead`] does.
+    /// Stores how the visitor of this widget can be reached.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], and those of [`Widget::check_offers_lead`].
     pub async fn put_lead(
         &self,
         widget: &Widget,

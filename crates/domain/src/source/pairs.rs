@@ -51,12 +51,14 @@ impl QaPair {
     }
 }
 
-/// Reads the pairs of a `qa` source: a JSON array of 1 to 500 objects with the non-empty string
-/// fields `question` and `answer`, of which the first has at most 2,000 characters.
+/// Reads the pairs of a `qa` source: a JSON array of 1 to 500 objects with the non-empty string fields `question` and
+/// `answer`, of which the first has at most 2,000 characters.
 ///
 /// Memory is bounded by the length of `text`: values that are not pairs are checked but not kept.
 ///
-/// Fails with [`Error::Validation`], one entry a finding, at most 20.
+/// # Errors
+///
+/// [`Error::Validation`] with an entry for each fault, at most 20.
 pub fn qa_pairs(text: &str) -> Result<Vec<QaPair>, Error> {
     let read: Wanted<PairList> = serde_json::from_str(text).map_err(|cause| {
         Error::validation(
