@@ -302,8 +302,8 @@ fn list(
     Ok(Page::of(runs?, fit.more))
 }
 
-/// Writes an event for those who take it.
-fn tell(c: &mut AnyConnection, event: &Event) -> Result<(), TransactionError> {
+/// Stores an event and queues it for the endpoints that take it.
+fn publish_to_takers(c: &mut AnyConnection, event: &Event) -> Result<(), TransactionError> {
     let takers = events::takers(c, event.account_id, event.name)?;
-    events::tell(c, event, takers)
+    events::publish(c, event, takers)
 }
