@@ -93,7 +93,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         if is_shared {
             waiting.look(&client, &models).await?;
         } else {
-            slowest = slowest.max(settle(&client, &models, started, SETTLED).await?);
+            slowest = slowest.max(wait_until_processed(&client, &models, started, SETTLED).await?);
         }
         let checked = check(&client, &mut models, is_shared).await;
         checked.with_context(|| format!("after kill {kills}"))?;
@@ -136,7 +136,7 @@ async fn load(server: &mut Server, models: Vec<Model>) -> anyhow::Result<Vec<Mod
 }
 
 /// Waits until no source is in progress. Returns how long after `started` that was.
-pub(crate) async fn settle(
+pub(crate) async fn wait_until_processed(
     client: &Client,
     models: &[Model],
     started: Instant,
@@ -170,7 +170,7 @@ async fn check(client: &Client, models: &mut [Model], is_shared: bool) -> anyhow
 
 /// Compares everything once more when no source is in progress any more.
 async fn finish(client: &Client, models: &mut [Model], limit: Duration) -> anyhow::Result<()> {
-    settle(client, models, Instant::now(), limit).await?;
+    wait_until_processed(client, models, Instant::now(), limit).await?;
     for model in models.iter_mut() {
         model.verify(client, &["trained"]).await?;
         model.look_for_all_deleted(client).await;

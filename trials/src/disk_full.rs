@@ -23,7 +23,7 @@ use self::mount::{Ballast, Mount};
 use crate::bench::memory;
 use crate::crash::model::{Model, Pending};
 use crate::crash::verify::census;
-use crate::crash::{LONGEST_WAIT, check_events, random_below, settle};
+use crate::crash::{LONGEST_WAIT, check_events, random_below, wait_until_processed};
 use crate::latency::millis;
 use crate::program;
 
@@ -80,7 +80,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let (refused, reads) = (load.refused(), load.reads());
     let mut models = load.end().await?;
     models.push(after);
-    settle(&server.client(), &models, Instant::now(), LONGEST_WAIT).await?;
+    wait_until_processed(&server.client(), &models, Instant::now(), LONGEST_WAIT).await?;
 
     server.terminate();
     let status = server.wait();

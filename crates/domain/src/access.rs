@@ -283,8 +283,10 @@ pub struct ActingKey {
 impl ActingKey {
     /// Checks the key as it is stored now; `None` if it no longer exists.
     ///
-    /// Fails with [`Error::Unauthorized`] if it does not work any more, with [`Error::Forbidden`] if it
-    /// lost the permission, and with [`Error::KeyChanged`] if it was restricted to other agents.
+    /// # Errors
+    ///
+    /// [`Error::Unauthorized`] if it does not work any more, [`Error::Forbidden`] if it lost the permission, and
+    /// [`Error::KeyChanged`] if it was restricted to other agents.
     pub fn check(&self, now: Option<&ApiKey>) -> Result<(), Error> {
         let Some(key) = now.filter(|key| !key.is_expired(self.at)) else {
             return Err(Error::Unauthorized);

@@ -148,6 +148,9 @@ impl ModelName {
 pub struct Temperature(f64);
 
 impl Temperature {
+    /// The lowest: the most probable words only.
+    pub const LOWEST: Self = Self(limits::TEMPERATURE_RANGE.0);
+
     /// Checks the value of the field `temperature`.
     ///
     /// # Errors
@@ -193,6 +196,12 @@ impl ReplyTokens {
         let (low, high) = limits::REPLY_TOKENS_RANGE;
         let bad = || FieldError::new("max_tokens", format!("must be between {low} and {high}"));
         within(value, (low, high)).map(Self).ok_or_else(bad)
+    }
+
+    /// This number, or the nearest in the range.
+    pub fn nearest(value: u32) -> Self {
+        let (low, high) = limits::REPLY_TOKENS_RANGE;
+        Self(value.clamp(low, high))
     }
 
     /// A stored number, which was checked when it was written.

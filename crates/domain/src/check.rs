@@ -1,5 +1,6 @@
 //! Checks: questions whose replies an agent's owner knows, and the runs that ask them.
 
+mod failure;
 mod given;
 mod guard;
 mod run;
@@ -11,11 +12,12 @@ use crate::content::cut_at_word;
 use crate::conversation::{Citation, Message};
 use crate::limits;
 
-pub use given::{GivenCheck, parse_checks};
+pub use failure::{AfterFailure, after_failure};
+pub use given::GivenCheck;
 pub use guard::{Comparison, ComparisonOutcome};
 pub use run::{CheckRun, RunEnd, RunStatus, RunTrigger};
 
-/// A question, and what must be true of its reply. Made by [`parse_checks`], or read from where it was stored.
+/// A question, and what must be true of its reply. Made by [`CheckList::parse`], or read from where it was stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
     question: String,
@@ -105,11 +107,29 @@ pub struct CheckResult {
     pub reply: String,
 }
 
+/// The checks of an agent, in the order in which they were given: at most [`limits::CHECKS`]. Made by
+/// [`CheckList::parse`], or read from where it was stored.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CheckList(Vec<Check>);
+
+impl CheckList {
+    /// The checks.
+    pub fn as_slice(&self) -> &[Check] {
+        &self.0
+    }
+
+    /// The checks.
+    pub fn into_vec(self) -> Vec<Check> {
+        self.0
+    }
+}
+
 /// An agent's checks, with the run that began last.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AgentChecks {
-    /// The checks, in the order in which they were given.
-    pub checks: Vec<Check>,
+    /// The checks.
+    pub checks: CheckList,
     /// The last run, if there was any.
     pub last_run: Option<CheckRun>,
 }

@@ -2,6 +2,7 @@
 
 mod batch;
 mod channel;
+mod continuation;
 mod rating;
 mod receipt;
 mod search;
@@ -24,6 +25,7 @@ use crate::widget::{Lead, Visitor};
 
 pub use batch::{Batch, NumberedText, ReadConversation, ReadFrom};
 pub use channel::Channel;
+pub use continuation::ReplyPlace;
 pub use rating::{NewRating, Rating, RatingComment, RatingValue};
 pub use receipt::{
     Asked, EncodedReceipt, FoundReceipt, Receipt, ReceiptHit, ReceiptStage, ReceiptTerm,

@@ -1,5 +1,8 @@
 //! Jobs: work on a source as rows with leases.
 
+use std::time::Duration;
+
+use crate::clock::Entropy;
 use crate::content::Extracted;
 use crate::id::{Id, kind};
 use crate::limits;
@@ -171,10 +174,45 @@ impl Crashes {
     }
 }
 
+/// The pause before a job is tried again after its attempt with this number, from 1, failed transiently. `None` if
+/// these were all of its attempts.
+pub fn pause_after_failure(attempt: u32, entropy: &dyn Entropy) -> Option<Duration> {
+    if attempt >= limits::JOB_ATTEMPTS {
+        return None;
+    }
+    let base = limits::JOB_PAUSE_MILLIS << attempt.saturating_sub(1);
+    let mut chance = [0_u8; 1];
+    entropy.fill(&mut chance);
+    let [chance] = chance;
+    Some(Duration::from_millis(base * (800 + u64::from(chance) * 400 / 255) / 1_000))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{ClaimableAccounts, Crashes};
-    use crate::limits;
+    use std::time::Duration;
+
+    use super::{ClaimableAccounts, Crashes, pause_after_failure};
+    use crate::{Entropy, limits};
+
+    struct Always(u8);
+
+    impl Entropy for Always {
+        fn fill(&self, target: &mut [u8]) {
+            target.fill(self.0);
+        }
+    }
+
+    #[test]
+    fn the_pause_doubles_and_varies_by_a_fifth_until_the_attempts_are_used_up() {
+        let tenths = |tenths: u64| Some(Duration::from_millis(tenths * 100));
+        for (attempt, base) in [(1, 1), (2, 2), (3, 4), (4, 8)] {
+            assert_eq!(pause_after_failure(attempt, &Always(0)), tenths(base * 8));
+            assert_eq!(pause_after_failure(attempt, &Always(255)), tenths(base * 12));
+        }
+        for attempt in [limits::JOB_ATTEMPTS, u32::MAX] {
+            assert_eq!(pause_after_failure(attempt, &Always(0)), None);
+        }
+    }
 
     /// Crashes until the job ends, if `pages` new pages are visited between two of them.
     fn until_end(pages: usize) -> u32 {

@@ -7,6 +7,8 @@
 //! Words: an *account* owns *agents*; an agent has *sources*; processing turns a source into *documents* and those into
 //! *passages*; a question finds *hits* among the passages; a reply is based on some of them, its *citations*.
 
+#![warn(clippy::missing_errors_doc)]
+
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -180,6 +180,10 @@ pub const CHECK_RUNS: usize = 20;
 pub const CHECKS_AT_ONCE: usize = 4;
 /// Attempts at the same checks of a run after which the run fails.
 pub const CHECK_ATTEMPTS: u32 = 3;
+/// How long the next attempt at a check waits if the server was overloaded.
+pub const CHECK_OVERLOADED_MILLIS: u64 = 1_000;
+/// How long it waits after the first attempt that failed; twice as long after the second.
+pub const CHECK_FAILED_MILLIS: u64 = 2_000;
 /// Life of the lease of a run of checks without a heartbeat.
 pub const CHECK_LEASE_MILLIS: i64 = 30_000;
 /// How long a run waits after a source was trained, so that several sources trained together lead to one run.
@@ -191,10 +195,6 @@ pub const CHECK_WAIT_MILLIS: i64 = 5 * 60 * 1_000;
 pub const GUARD_BYTES: u64 = 16 * 1_024 * 1_024;
 /// Longest comparison of checks for a guarded source.
 pub const GUARD_SECONDS: u64 = 300;
-/// How long a comparison waits if the server is overloaded.
-pub const GUARD_OVERLOADED_MILLIS: u64 = 1_000;
-/// How long a comparison waits after the first failure of a question; twice as long after the second.
-pub const GUARD_FAILED_MILLIS: u64 = 2_000;
 /// Most questions in the event of a run.
 pub const EVENT_QUESTIONS: usize = 20;
 /// Longest question in the event of a run; a longer one is cut at a word.
@@ -221,6 +221,8 @@ pub const JOB_CRASHES: u32 = 3;
 pub const JOB_CRASHES_IN_ALL: u32 = 100;
 /// Attempts at a job with transient failures, after which its source fails.
 pub const JOB_ATTEMPTS: u32 = 5;
+/// The pause after the first of them, ±20 %; each further one is twice as long.
+pub const JOB_PAUSE_MILLIS: u64 = 1_000;
 /// Small jobs of one agent that are carried out together…
 pub const JOBS_TOGETHER: usize = 16;
 /// …and the stored bytes of a source that count as small.

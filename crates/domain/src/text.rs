@@ -15,8 +15,11 @@ pub trait TextRule {
     /// The field that such a text is usually the value of.
     const PARAM: &'static str;
 
-    /// Checks a text. The error says what it must satisfy, in lower case and without a final
-    /// period.
+    /// Checks a text.
+    ///
+    /// # Errors
+    ///
+    /// What it must satisfy, in lower case and without a final period.
     fn check(text: &str) -> Result<(), String>;
 }
 

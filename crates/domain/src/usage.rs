@@ -219,11 +219,11 @@ pub struct Standing {
 pub struct Allowance {
     /// `None` for no limit.
     pub limit: Option<u64>,
-    /// Used in this month, or kept now.
-    pub used: u64,
+    /// Used in this month, or kept now; `None` for a caller that is restricted to agents.
+    pub used: Option<u64>,
 }
 
-/// The allowances of an account, with the defaults of the settings filled in.
+/// The allowances of an account as a caller sees them, with the defaults of the settings filled in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Allowances {
     /// Messages that are answered in this month.

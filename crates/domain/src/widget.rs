@@ -1,7 +1,9 @@
 //! Widgets: public ways to an agent; their visitors, and what visitors leave.
 
+mod admission;
 mod given;
 mod identity;
+mod kept;
 mod look;
 mod origins;
 mod secret;
@@ -16,13 +18,15 @@ use crate::managed::Managed;
 use crate::text::{Text, TextRule, check_length, check_not_blank};
 use crate::timestamp::Timestamp;
 
+pub use admission::{Identification, IdentityRule, NotAdmitted};
 pub use given::{GivenLimits, GivenWidget, LimitsPatch, WidgetPatch};
 pub use identity::{BadIdentity, Identity, IdentityClaims};
+pub use kept::{SecretKept, TokenKept};
 pub use look::{Appearance, AppearancePatch, GivenAppearance, Look, Scheme, Side, TEXT_KEYS};
 pub use origins::Origins;
 pub use secret::{
     IdentitySecret, IdentitySecrets, ParseIdentitySecretError, ParseTokenError,
-    RetiredIdentitySecret, WidgetToken,
+    RetiredIdentitySecret, RetiredToken, WidgetToken,
 };
 pub use visitor::{
     HandoffMessage, HandoffMessageRule, Lead, Visitor, VisitorConversation, VisitorScope,
@@ -108,6 +112,44 @@ impl Widget {
         }
         Ok(())
     }
+
+    /// Replaces the token. The old one works until `old_until`, and not at all if that is not after `now`. One that was
+    /// replaced earlier stops working.
+    #[must_use]
+    pub fn rotate_token(
+        self,
+        token: WidgetToken,
+        old_until: Timestamp,
+        now: Timestamp,
+    ) -> (Self, Option<RetiredToken>) {
+        let retired = RetiredToken { token: self.token, until: old_until };
+        (Self { token, updated_at: now, ..self }, (old_until > now).then_some(retired))
+    }
+
+    /// Checks that visitors may ask for a person.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Conflict`] if they may not.
+    pub fn check_offers_handoff(&self) -> Result<(), Error> {
+        offered("handoff", self.look.handoff)
+    }
+
+    /// Checks that visitors may leave contact details.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Conflict`] if they may not.
+    pub fn check_offers_lead(&self) -> Result<(), Error> {
+        offered("lead", self.look.lead)
+    }
+}
+
+fn offered(what: &str, is_offered: bool) -> Result<(), Error> {
+    match is_offered {
+        true => Ok(()),
+        false => Err(Error::Conflict(format!("this widget has no `{what}`"))),
+    }
 }
 
 /// Checks that an agent with `count` widgets may have one more.
@@ -123,32 +165,6 @@ pub fn may_add(count: usize) -> Result<(), Error> {
     let message = format!("the agent has {most} widgets, which is the maximum; delete one first");
     let errors = vec![FieldError::new("agent_id", message.clone())];
     Err(Error::Validation { message, errors })
-}
-
-/// Checks how long an old token is kept: the field `keep_seconds`.
-///
-/// # Errors
-///
-/// What must hold.
-pub fn parse_keep_seconds(seconds: i64) -> Result<i64, FieldError> {
-    let most = limits::WIDGET_TOKEN_KEPT_SECONDS;
-    if (0..=most).contains(&seconds) {
-        return Ok(seconds);
-    }
-    Err(FieldError::new("keep_seconds", format!("must be between 0 and {most}")))
-}
-
-/// Checks how long replaced secrets are accepted: the field `keep_seconds`.
-///
-/// # Errors
-///
-/// What must hold.
-pub fn parse_secret_keep_seconds(seconds: i64) -> Result<i64, FieldError> {
-    let most = limits::RETIRED_SECRET_MILLIS / 1_000;
-    if (0..=most).contains(&seconds) {
-        return Ok(seconds);
-    }
-    Err(FieldError::new("keep_seconds", format!("must be between 0 and {most}")))
 }
 
 /// A widget with the secret that was just made for it.
@@ -187,54 +203,35 @@ impl TextRule for WidgetNameRule {
     }
 }
 
-/// Whether visitors are users of the owner's site.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum IdentityRule {
-    /// All visitors are anonymous.
-    #[default]
-    None,
-    /// Some are.
-    Optional,
-    /// None is.
-    Required,
-}
-
-impl IdentityRule {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::None, Self::Optional, Self::Required];
-
-    /// The name on the wire and in the database.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Optional => "optional",
-            Self::Required => "required",
-        }
-    }
-
-    /// Reads the field `identity`.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error for any other text.
-    pub fn parse(name: &str) -> Result<Self, FieldError> {
-        let invalid = || FieldError::new("identity", "must be one of none, optional, required");
-        Self::ALL.into_iter().find(|rule| rule.name() == name).ok_or_else(invalid)
-    }
-}
-
-/// The bounds of a widget.
+/// The bounds of a widget. Changed by a [`WidgetPatch`] only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WidgetLimits {
+    messages_per_day: u64,
+    messages_per_visitor_per_hour: u64,
+    messages_per_address_per_minute: u64,
+    replies_at_once: u64,
+}
+
+impl WidgetLimits {
     /// Messages of the widget on a UTC day.
-    pub messages_per_day: u64,
+    pub const fn messages_per_day(self) -> u64 {
+        self.messages_per_day
+    }
+
     /// Messages of a visitor in an hour.
-    pub messages_per_visitor_per_hour: u64,
+    pub const fn messages_per_visitor_per_hour(self) -> u64 {
+        self.messages_per_visitor_per_hour
+    }
+
     /// Messages from an address in a minute.
-    pub messages_per_address_per_minute: u64,
+    pub const fn messages_per_address_per_minute(self) -> u64 {
+        self.messages_per_address_per_minute
+    }
+
     /// Replies of the widget in progress.
-    pub replies_at_once: u64,
+    pub const fn replies_at_once(self) -> u64 {
+        self.replies_at_once
+    }
 }
 
 impl Default for WidgetLimits {
@@ -287,6 +284,30 @@ mod tests {
         let none = GivenWidget { title: Some(None), ..GivenWidget::default() };
         back.apply(WidgetPatch::parse(none).unwrap(), Timestamp::from_millis(3)).unwrap();
         assert_eq!(back.look.title, None);
+    }
+
+    #[test]
+    fn an_old_token_is_kept_until_a_later_moment_only() {
+        let now = Timestamp::from_millis(9);
+        let rotated = |until| {
+            let (widget, token) = (widget(), WidgetToken::generate(&SystemEntropy));
+            let old = widget.token;
+            let (widget, retired) = widget.rotate_token(token, until, now);
+            assert_eq!((widget.token, widget.updated_at), (token, now));
+            retired.map(|retired| (retired.token == old, retired.until))
+        };
+        assert_eq!(rotated(now), None);
+        let later = now.plus_millis(1);
+        assert_eq!(rotated(later), Some((true, later)));
+    }
+
+    #[test]
+    fn a_widget_offers_what_its_owner_has_turned_on() {
+        let mut widget = widget();
+        widget.look.lead = true;
+        widget.check_offers_lead().unwrap();
+        let refused = widget.check_offers_handoff().unwrap_err();
+        assert!(matches!(refused, Error::Conflict(message) if message.contains("`handoff`")));
     }
 
     #[test]

@@ -1,14 +1,15 @@
-//! Extracts a file to standard output: what it is, its text, and the
-//! passages that a search would find.
+//! Extracts a file of any type that is read to standard output: what it is, its text, and the passages that a search
+//! would find.
 //!
 //! ```sh
-//! cargo run --package cicerone-ingestion --example extract -- README.md
+//! cargo run --package cicerone-ingestion --example extract -- report.docx
 //! ```
 
 use std::error::Error;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use cicerone_ingestion::domain::UploadType;
 use cicerone_ingestion::{
     Material, Prepared, Readers, SandboxSettings, detect_upload_type, extract, serve_reader,
 };
@@ -35,16 +36,19 @@ async fn show(path: &str) -> Result<(), Box<dyn Error>> {
     let kind =
         detect_upload_type(&bytes).ok_or_else(|| format!("`{path}` is of no type that is read"))?;
     let prepared = readers.file(kind, bytes.into(), None).await?;
-    print(path, prepared)
+    print(path, kind, prepared)
 }
 
-fn print(path: &str, prepared: Prepared) -> Result<(), Box<dyn Error>> {
-    let stated = prepared.title.clone();
+fn print(path: &str, kind: UploadType, prepared: Prepared) -> Result<(), Box<dyn Error>> {
+    let (stated, pages) = (prepared.title.clone(), prepared.page_count);
     let extracted = extract(Material::File { name: path, prepared })?;
     let mut out = std::io::stdout().lock();
+    writeln!(out, "type: {}", kind.media_type())?;
     writeln!(out, "title: {}", stated.as_deref().unwrap_or("-"))?;
+    if let Some(pages) = pages {
+        writeln!(out, "pages: {pages}")?;
+    }
     for cut in &extracted.documents {
-        writeln!(out, "pages: {}", cut.document.page_count.unwrap_or_default())?;
         writeln!(out, "\n{}", cut.document.text)?;
     }
     for (_, passage) in extracted.passages() {

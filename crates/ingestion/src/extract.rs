@@ -50,6 +50,7 @@ const PAIR_PASSAGE_CHARS: usize = 6_400;
 
 /// Content to extract from.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Material<'a> {
     /// A text.
     Text(&'a str),
@@ -123,17 +124,18 @@ fn whole(title: Option<&str>, prepared: Prepared) -> Extracted {
 
 /// A document for each pair; the title of the source is the first question.
 fn paired(pairs: Vec<QaPair>) -> Extracted {
-    let title = pairs.first().and_then(|pair| title::of_text(&pair.question));
+    let title = pairs.first().and_then(|pair| title::of_text(pair.question()));
     let documents = (0..).zip(pairs).map(|(position, pair)| {
         let stretches = stretches_of_pair(&pair);
+        let (question, answer) = pair.into_parts();
         let document = Document {
             position,
             url: None,
-            title: Some(pair.question),
+            title: Some(question),
             page_count: None,
-            table_count: Some(tables_in(&pair.answer)),
+            table_count: Some(tables_in(&answer)),
             warnings: Warnings::default(),
-            text: pair.answer,
+            text: answer,
             is_pair: true,
         };
         CutDocument { document, stretches }
@@ -143,7 +145,7 @@ fn paired(pairs: Vec<QaPair>) -> Extracted {
 
 /// The complete answer; in several stretches only if it is too long for a prompt.
 fn stretches_of_pair(pair: &QaPair) -> Vec<Stretch> {
-    let QaPair { question, answer } = pair;
+    let (question, answer) = (pair.question(), pair.answer());
     let start = answer.char_indices().nth(PAIR_PASSAGE_CHARS);
     let is_long = start.is_some();
     let start = start.and_then(|(end, _)| answer.get(..end)).unwrap_or(answer);

@@ -5,6 +5,8 @@
 //!
 //! Invariant: nothing here depends on the database, the index or an HTTP server.
 
+#![warn(clippy::missing_errors_doc)]
+
 mod bounded;
 mod chunk;
 #[cfg(feature = "crawl")]

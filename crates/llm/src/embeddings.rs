@@ -18,7 +18,7 @@ use self::wire::{EmbeddingsRequest, vectors};
 use crate::config::{ConfigError, Secret};
 use crate::models::secret_of;
 use crate::upstream::{
-    ClientSettings, Failure, Remedy, asked, bytes_of, client, endpoint, error_of,
+    ClientSettings, Remedy, UpstreamFailure, asked, bytes_of, client, endpoint, error_of,
 };
 
 /// The most bytes of JSON that a number of a vector takes.
@@ -72,14 +72,14 @@ impl Embeddings {
         &self,
         texts: &[String],
         purpose: Purpose,
-    ) -> Result<Vec<Vector>, (EmbedFailure, Failure)> {
+    ) -> Result<Vec<Vector>, (EmbedFailure, UpstreamFailure)> {
         let (prefix, time) = match purpose {
             Purpose::Question => (&self.config.question_prefix, self.config.question_seconds),
             Purpose::Example => (&self.config.question_prefix, self.config.batch_seconds),
             Purpose::Passage => (&self.config.passage_prefix, self.config.batch_seconds),
         };
         // A server that answers nonsense, or breaks off, may do so because of these texts.
-        let unclear = |failure: Failure| (EmbedFailure::Unclear, failure);
+        let unclear = |failure: UpstreamFailure| (EmbedFailure::Unclear, failure);
         let input = texts.iter().map(|text| format!("{prefix}{}", self.cut(text))).collect();
         let body =
             EmbeddingsRequest { model: &self.model, input, dimensions: self.config.dimensions };
@@ -94,7 +94,7 @@ impl Embeddings {
             let is_away = error.is_connect();
             let failure = if is_away { EmbedFailure::Later(None) } else { EmbedFailure::Unclear };
             let error = error.without_url();
-            (failure, Failure::because(Remedy::Retry(None), message, error))
+            (failure, UpstreamFailure::because(Remedy::Retry(None), message, error))
         })?;
         let key = self.key.as_ref().map(Secret::reveal);
         let status = response.status();
@@ -112,12 +112,12 @@ impl Embeddings {
                 _ => EmbedFailure::Settings,
             };
             let message = format!("answered {status}: {text}");
-            return Err((failure, Failure::new(Remedy::None, message)));
+            return Err((failure, UpstreamFailure::new(Remedy::None, message)));
         }
         let most = FRAME_BYTES + texts.len() * limits::VECTOR_DIMENSIONS * NUMBER_BYTES;
         let body = bytes_of(response, most).await.map_err(unclear)?;
         vectors(&body, texts.len())
-            .map_err(|message| unclear(Failure::new(Remedy::Retry(None), message)))
+            .map_err(|message| unclear(UpstreamFailure::new(Remedy::Retry(None), message)))
     }
 
     /// As much of a text as the settings allow.

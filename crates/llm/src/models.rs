@@ -19,7 +19,7 @@ use crate::config::{
     ConfigError, EMBEDDED, ModelsConfig, RouteConfig, Secret, TargetConfig, UpstreamConfig,
 };
 use crate::extractive::Extractive;
-use crate::upstream::{Broken, Failure, Remedy, Upstream};
+use crate::upstream::{Broken, Remedy, Upstream, UpstreamFailure};
 
 /// Every model that agents may name.
 pub struct Models {
@@ -225,7 +225,7 @@ fn measure(upstream: &str, model: &str, tokens: Option<TokenCount>, duration: Du
 }
 
 /// Combines all failures of a route into one error.
-fn model_error(failures: Vec<(&str, Failure)>) -> ModelError {
+fn model_error(failures: Vec<(&str, UpstreamFailure)>) -> ModelError {
     let is_permanent = failures.iter().all(|(_, failure)| failure.remedy == Remedy::None);
     let message = failures
         .iter()

@@ -22,7 +22,7 @@ use url::Url;
 
 use self::breaker::Breaker;
 use self::draft::Draft;
-pub(crate) use self::failure::{Failure, Remedy};
+pub(crate) use self::failure::{Remedy, UpstreamFailure};
 use self::read::{End, Pace};
 pub(crate) use self::read::{bytes as bytes_of, error as error_of};
 use self::wire::{CompletionRequest, PromptMessage, StreamOptions, Usage};
@@ -51,7 +51,7 @@ pub(crate) struct Upstream {
 
 /// A reply that failed or was interrupted.
 pub(crate) struct Broken {
-    pub(crate) failure: Failure,
+    pub(crate) failure: UpstreamFailure,
     /// Whether tokens were passed on. After that, no other target may start again.
     pub(crate) is_started: bool,
 }
@@ -94,7 +94,8 @@ impl Upstream {
         tokens: Option<&TokenSink>,
     ) -> Result<ModelReply, Broken> {
         let Some(pass) = self.breaker.enter() else {
-            let failure = Failure::new(Remedy::Elsewhere, "left alone after failing repeatedly");
+            let failure =
+                UpstreamFailure::new(Remedy::Elsewhere, "left alone after failing repeatedly");
             return Err(Broken { failure, is_started: false });
         };
         let mut is_started = false;
@@ -103,7 +104,7 @@ impl Upstream {
         let outcome = timeout(total, work).await.unwrap_or_else(|_| {
             let message =
                 format!("did not complete the reply within {} s", self.config.total_seconds);
-            Err(Failure::new(Remedy::Elsewhere, message))
+            Err(UpstreamFailure::new(Remedy::Elsewhere, message))
         });
         match &outcome {
             Err(failure) if failure.remedy != Remedy::None => pass.failed(),
@@ -118,7 +119,7 @@ impl Upstream {
         model: &str,
         tokens: Option<&TokenSink>,
         is_started: &mut bool,
-    ) -> Result<ModelReply, Failure> {
+    ) -> Result<ModelReply, UpstreamFailure> {
         request.stages.begin(Stage::Prompt);
         let prompt = self.prompt(request, model).await?;
         request.stages.begin(Stage::Model);
@@ -148,7 +149,11 @@ impl Upstream {
     }
 
     /// Builds the prompt. A large one is built on a thread for slow work.
-    async fn prompt(&self, request: &Arc<ReplyRequest>, model: &str) -> Result<Prompt, Failure> {
+    async fn prompt(
+        &self,
+        request: &Arc<ReplyRequest>,
+        model: &str,
+    ) -> Result<Prompt, UpstreamFailure> {
         let mut delimiter = [0; 16];
         self.entropy.fill(&mut delimiter);
         let budget = Budget {
@@ -163,7 +168,7 @@ impl Upstream {
         tokio::task::spawn_blocking(move || prompt::build(&request, delimiter, budget, today))
             .await
             .map_err(|error| {
-                Failure::because(Remedy::Elsewhere, "the prompt could not be made", error)
+                UpstreamFailure::because(Remedy::Elsewhere, "the prompt could not be made", error)
             })
     }
 
@@ -200,18 +205,18 @@ impl Upstream {
         &self,
         body: &CompletionRequest<'_>,
         draft: &mut Draft,
-    ) -> Result<End, Failure> {
+    ) -> Result<End, UpstreamFailure> {
         let first = Instant::now() + seconds(self.config.first_token_seconds);
         let sent = self.client.post(self.url.clone()).json(body).send();
         let response = if body.stream {
             timeout_at(first, sent).await.map_err(|_| {
-                Failure::new(Remedy::Elsewhere, "did not send the first token in time")
+                UpstreamFailure::new(Remedy::Elsewhere, "did not send the first token in time")
             })?
         } else {
             sent.await
         };
         let response = response.map_err(|error| {
-            Failure::because(Remedy::Retry(None), "cannot be reached", error.without_url())
+            UpstreamFailure::because(Remedy::Retry(None), "cannot be reached", error.without_url())
         })?;
         let key = self.key.as_ref().map(Secret::reveal);
         if !response.status().is_success() {
@@ -219,7 +224,7 @@ impl Upstream {
         }
         let content_type = content_type(&response);
         if content_type.contains("html") {
-            return Err(Failure::new(Remedy::Elsewhere, "answered with a web page"));
+            return Err(UpstreamFailure::new(Remedy::Elsewhere, "answered with a web page"));
         }
         let is_stream = content_type.contains("event-stream")
             || (body.stream && !content_type.contains("json"));
@@ -232,14 +237,14 @@ impl Upstream {
     }
 
     /// The failure for a status that is not a success.
-    async fn refusal(&self, response: Response, key: Option<&str>) -> Failure {
+    async fn refusal(&self, response: Response, key: Option<&str>) -> UpstreamFailure {
         let status = response.status();
         let asked = asked(response.headers(), self.clock.now().as_millis());
         let may_pass = status.is_server_error()
             || matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS);
         let remedy = if may_pass { Remedy::Retry(asked) } else { Remedy::None };
         let text = read::error(response, key).await;
-        Failure::new(remedy, format!("answered {status}: {text}"))
+        UpstreamFailure::new(remedy, format!("answered {status}: {text}"))
     }
 
     fn finish(

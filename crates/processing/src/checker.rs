@@ -6,23 +6,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cicerone_domain::check::{Check, CheckResult, CheckRun, RunEnd};
+use cicerone_domain::check::{AfterFailure, Check, CheckResult, CheckRun, RunEnd, after_failure};
 use cicerone_domain::ports::{AskChecks, CheckStore, ClaimedRun, RunClaim, RunLease, WorkSignal};
 use cicerone_domain::{Clock, Entropy, Error, Id, kind, limits};
 use futures_util::future::join_all;
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
+use crate::OUTAGE_PAUSE;
+
 /// How often it looks for runs that other servers queued, and for those of trained sources.
 const POLL: Duration = Duration::from_secs(1);
-/// The pause after a failure of the database.
-const OUTAGE_PAUSE: Duration = Duration::from_secs(1);
 /// How often a lease is extended.
 const HEARTBEAT: Duration = Duration::from_secs(10);
-/// How long a run waits whose question found the server overloaded.
-const OVERLOADED_MILLIS: i64 = 1_000;
-/// How long a run waits after its first failure; after the second one twice as long.
-const FAILED_MILLIS: i64 = 2_000;
 /// Runs that ended, by status.
 const RUNS: &str = "cicerone_check_runs_total";
 /// Checks that were asked, by whether they passed.
@@ -62,16 +58,6 @@ pub enum Checked {
     Nothing,
     /// Some checks of a run were asked, or a run ended.
     Some,
-}
-
-/// The outcome of the questions of a turn.
-enum Asked {
-    /// All were answered.
-    Results(Vec<CheckResult>),
-    /// One of them cannot be answered at the moment.
-    Later(Error),
-    /// One of them is not to be answered, now and later.
-    Never(Error),
 }
 
 impl Checker {
@@ -140,7 +126,7 @@ impl Checker {
         let rest = checks.get(run.results.len()..).unwrap_or_default();
         let next = rest.get(..limits::CHECKS_AT_ONCE).unwrap_or(rest);
         match self.ask(run, next).await {
-            Asked::Results(results) => {
+            Ok(results) => {
                 for result in &results {
                     let outcome = if result.passed { "passed" } else { "failed" };
                     metrics::counter!(CHECKS, "result" => outcome).increment(1);
@@ -150,44 +136,29 @@ impl Checker {
                 }
                 self.ports.checks.record_results(lease, results, self.ports.clock.now()).await
             }
-            Asked::Later(error) => self.put_off(lease, *attempts, error).await,
-            Asked::Never(error) => self.end(lease, RunEnd::Failed(error.to_string())).await,
+            Err(error) => self.fail(lease, *attempts, error).await,
         }
     }
 
-    /// Asks these checks at once.
-    async fn ask(&self, run: &CheckRun, checks: &[Check]) -> Asked {
+    /// Asks these checks at once. Returns the first error, in the order of the checks.
+    async fn ask(&self, run: &CheckRun, checks: &[Check]) -> Result<Vec<CheckResult>, Error> {
         let (answers, agent) = (&self.ports.answers, (run.account_id, run.agent_id));
-        let asked =
-            join_all(checks.iter().map(|check| answers.ask_check(agent, check, None))).await;
-        let mut results = Vec::with_capacity(asked.len());
-        for answer in asked {
-            match answer {
-                Ok(result) => results.push(result),
-                Err(error) => match error {
-                    Error::Overloaded | Error::ModelUnavailable(_) | Error::Unavailable(_) => {
-                        return Asked::Later(error);
-                    }
-                    _ => return Asked::Never(error),
-                },
-            }
-        }
-        Asked::Results(results)
+        let asked = join_all(checks.iter().map(|check| answers.ask_check(agent, check, None)));
+        asked.await.into_iter().collect()
     }
 
-    /// Releases a run to be claimed later, or ends it after too many attempts. An overloaded server does not count as a
-    /// failed attempt.
-    async fn put_off(&self, lease: &RunLease, attempts: u32, error: Error) -> Result<(), Error> {
-        let is_overload = matches!(error, Error::Overloaded);
-        if attempts >= limits::CHECK_ATTEMPTS && !is_overload {
-            tracing::warn!(run_id = %lease.run_id, error = &error as &dyn std::error::Error,
-                "a run of checks was given up");
-            return self.end(lease, RunEnd::Failed(error.to_string())).await;
+    /// Releases a run to be claimed later, or ends it.
+    async fn fail(&self, lease: &RunLease, attempts: u32, error: Error) -> Result<(), Error> {
+        match after_failure(&error, attempts) {
+            AfterFailure::Again { wait, is_counted } => {
+                let at = self.ports.clock.now().after(wait);
+                return self.ports.checks.release_run(lease, at, is_counted).await;
+            }
+            AfterFailure::GivenUp => tracing::warn!(run_id = %lease.run_id,
+                error = &error as &dyn std::error::Error, "a run of checks was given up"),
+            AfterFailure::Hopeless => {}
         }
-        let wait =
-            if is_overload { OVERLOADED_MILLIS } else { FAILED_MILLIS * i64::from(attempts) };
-        let at = self.ports.clock.now().plus_millis(wait);
-        self.ports.checks.release_run(lease, at, !is_overload).await
+        self.end(lease, RunEnd::Failed(error.to_string())).await
     }
 
     async fn end(&self, lease: &RunLease, end: RunEnd) -> Result<(), Error> {

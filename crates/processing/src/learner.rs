@@ -84,7 +84,7 @@ pub enum Learned {
 
 /// Why a step failed.
 #[derive(Debug, thiserror::Error)]
-enum Trouble {
+enum LearnError {
     #[error(transparent)]
     Store(#[from] Error),
     #[error(transparent)]
@@ -142,7 +142,7 @@ impl Learner {
                     self.recovered();
                     None
                 }
-                Err(trouble) => Some(self.failed(&trouble)),
+                Err(error) => Some(self.failed(&error)),
             };
             self.measure().await;
             if let Some(pause) = pause {
@@ -164,13 +164,13 @@ impl Learner {
     ///
     /// Those of the store, and [`Error::Unavailable`] if the model returned no vectors.
     pub async fn run_one(&self) -> Result<Learned, Error> {
-        self.step().await.map_err(|trouble| match trouble {
-            Trouble::Store(error) => error,
-            Trouble::Model(error) => Error::unavailable(error),
+        self.step().await.map_err(|error| match error {
+            LearnError::Store(error) => error,
+            LearnError::Model(error) => Error::unavailable(error),
         })
     }
 
-    async fn step(&self) -> Result<Learned, Trouble> {
+    async fn step(&self) -> Result<Learned, LearnError> {
         let space = self.space().await?;
         let now = self.ports.clock.now();
         let claim = VectorClaim {
@@ -207,7 +207,7 @@ impl Learner {
     }
 
     /// Makes vectors of the first claimed passages and stores them.
-    async fn learn(&self, space: &Space, lacking: LackingVectors) -> Result<(), Trouble> {
+    async fn learn(&self, space: &Space, lacking: LackingVectors) -> Result<(), LearnError> {
         let halvings = self.state.lock().reduced;
         let batch = Batch::of(&lacking, self.ports.embedder.batch(), halvings);
         let began = Instant::now();
@@ -285,7 +285,7 @@ impl Learner {
         lacking: &LackingVectors,
         made: Vec<(i64, Option<Vector>)>,
         halvings: u32,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), LearnError> {
         let (vectors, now) = (&self.ports.vectors, self.ports.clock.now());
         match vectors.store_vectors(lacking, space.id, made, halvings, now).await {
             Ok(()) => Ok(()),
@@ -308,7 +308,7 @@ impl Learner {
         lacking: &LackingVectors,
         halvings: u32,
         wait: Duration,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), LearnError> {
         self.due_at(Instant::now() + wait + ROUNDING);
         let wait = i64::try_from(wait.as_millis()).unwrap_or(i64::MAX);
         let until = self.ports.clock.now().plus_millis(wait);
@@ -363,19 +363,19 @@ impl Learner {
 
     /// Records a failure, reports it if it is the first one in a row, and returns the pause before
     /// the next step.
-    fn failed(&self, trouble: &Trouble) -> Duration {
+    fn failed(&self, error: &LearnError) -> Duration {
         let mut state = self.state.lock();
         state.failures = state.failures.saturating_add(1);
         if state.failures == 1 {
             tracing::warn!(
-                error = trouble as &dyn std::error::Error,
+                error = error as &dyn std::error::Error,
                 "cannot create vectors at the moment; searches use words only"
             );
         }
         let doubled = FIRST_PAUSE.saturating_mul(1 << (state.failures - 1).min(8));
-        let asked = match trouble {
-            Trouble::Model(EmbedError { failure: EmbedFailure::Later(asked), .. }) => *asked,
-            Trouble::Model(_) | Trouble::Store(_) => None,
+        let asked = match error {
+            LearnError::Model(EmbedError { failure: EmbedFailure::Later(asked), .. }) => *asked,
+            LearnError::Model(_) | LearnError::Store(_) => None,
         };
         doubled.min(LONGEST_PAUSE).max(asked.unwrap_or_default().min(LONGEST_ASKED))
     }

@@ -12,7 +12,12 @@ mod learner;
 mod warmer;
 mod worker;
 
+use std::time::Duration;
+
 pub use checker::{Checked, Checker, CheckerPorts};
 pub use housekeeper::{Housekeeper, Retention, Swept};
 pub use learner::{Learned, Learner, LearnerPorts};
 pub use worker::{Step, Worker, WorkerPorts, WorkerSettings};
+
+/// The pause of a loop after a failure of the database.
+const OUTAGE_PAUSE: Duration = Duration::from_secs(1);

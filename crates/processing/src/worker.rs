@@ -11,7 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cicerone_domain::fairness::{FairPermit, FairPool, Vacancy};
-use cicerone_domain::job::{Claimable, ClaimableAccounts, ClaimedJob, Lane, Lease, Reclaim};
+use cicerone_domain::job::{
+    Claimable, ClaimableAccounts, ClaimedJob, Lane, Lease, Reclaim, pause_after_failure,
+};
 use cicerone_domain::ports::{
     AskChecks, CrawlStore, JobStore, ObjectStore, PassageIndex, UploadStore, WorkSignal,
 };
@@ -23,12 +25,11 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
+use crate::OUTAGE_PAUSE;
 use crate::warmer::Warmer;
 use attempt::Outcome;
 pub use settings::WorkerSettings;
 
-/// The pause after a failure of the database, in milliseconds.
-const OUTAGE_PAUSE_MILLIS: u64 = 1_000;
 /// How often jobs of vanished workers are taken back.
 const RECLAIM_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -187,8 +188,7 @@ impl Worker {
                 },
                 Err(error) => {
                     report(&error);
-                    let pause = Duration::from_millis(OUTAGE_PAUSE_MILLIS);
-                    stop.run_until_cancelled(tokio::time::sleep(pause)).await;
+                    stop.run_until_cancelled(tokio::time::sleep(OUTAGE_PAUSE)).await;
                 }
             }
             while jobs.try_join_next().is_some() {}
@@ -364,9 +364,8 @@ impl Worker {
             error = &error as &dyn std::error::Error,
             "a transient failure interrupted the processing"
         );
-        if attempt < limits::JOB_ATTEMPTS {
-            let pause = settings::backoff_millis(attempt, self.ports.entropy.as_ref());
-            self.ports.jobs.requeue(lease, now.plus_millis(pause), true).await?;
+        if let Some(pause) = pause_after_failure(attempt, self.ports.entropy.as_ref()) {
+            self.ports.jobs.requeue(lease, now.after(pause), true).await?;
             return Ok(Step::Retried);
         }
         let message = format!(

@@ -8,7 +8,7 @@ mod rows;
 mod work;
 
 use async_trait::async_trait;
-use cicerone_domain::check::{AgentChecks, Check, CheckResult, CheckRun, RunEnd, RunStatus};
+use cicerone_domain::check::{AgentChecks, CheckList, CheckResult, CheckRun, RunEnd, RunStatus};
 use cicerone_domain::event::Event;
 use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
@@ -38,7 +38,7 @@ impl CheckStore for Storage {
         &self,
         scope: &Scope,
         agent: Id<kind::Agent>,
-        checks: Vec<Check>,
+        checks: CheckList,
         now: Timestamp,
     ) -> Result<AgentChecks, Error> {
         let visible = Visible::from(scope);
@@ -203,13 +203,13 @@ fn replace(
     c: &mut AnyConnection,
     visible: &Visible,
     agent: Id<kind::Agent>,
-    checks: &[Check],
+    checks: &CheckList,
     now: Timestamp,
 ) -> Result<(), TransactionError> {
     let row = ChecksRow {
         agent_id: agent.to_string(),
         account_id: visible.account.clone(),
-        checks: to_json(&checks)?,
+        checks: to_json(checks)?,
         updated_at: now.as_millis(),
     };
     note_value(&row.checks);
@@ -224,13 +224,13 @@ fn replace(
 pub(crate) fn checks_of(
     c: &mut AnyConnection,
     agent: Id<kind::Agent>,
-) -> Result<Vec<Check>, TransactionError> {
+) -> Result<CheckList, TransactionError> {
     let stored: Option<String> = agent_checks::table
         .find(agent.to_string())
         .select(agent_checks::checks)
         .get_result(c)
         .optional()?;
-    let Some(checks) = stored else { return Ok(Vec::new()) };
+    let Some(checks) = stored else { return Ok(CheckList::default()) };
     note_value(&checks);
     from_json(&checks)
 }
@@ -302,8 +302,8 @@ fn list(
     Ok(Page::of(runs?, fit.more))
 }
 
-/// Writes an event for those who take it.
-fn tell(c: &mut AnyConnection, event: &Event) -> Result<(), TransactionError> {
+/// Stores an event and queues it for the endpoints that take it.
+fn publish_to_takers(c: &mut AnyConnection, event: &Event) -> Result<(), TransactionError> {
     let takers = events::takers(c, event.account_id, event.name)?;
-    events::tell(c, event, takers)
+    events::publish(c, event, takers)
 }

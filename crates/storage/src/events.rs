@@ -46,7 +46,7 @@ pub(crate) fn takers(
 }
 
 /// Stores an event and queues it for these endpoints.
-pub(crate) fn tell(
+pub(crate) fn publish(
     c: &mut AnyConnection,
     event: &Event,
     takers: Vec<Id<kind::WebhookEndpoint>>,
@@ -59,14 +59,14 @@ pub(crate) fn tell(
 }
 
 /// Stores events and queues each for these endpoints.
-pub(crate) fn tell_all(
+pub(crate) fn publish_all(
     c: &mut AnyConnection,
-    told: &[Event],
+    events: &[Event],
     takers: &[Id<kind::WebhookEndpoint>],
 ) -> Result<(), TransactionError> {
-    let rows: Vec<_> = told.iter().map(EventRow::of).collect();
+    let rows: Vec<_> = events.iter().map(EventRow::of).collect();
     dialect::insert_events(c, &rows)?;
-    for event in told {
+    for event in events {
         for endpoint in takers {
             deliveries::queue(c, *endpoint, event)?;
         }

@@ -433,7 +433,7 @@ pub(crate) fn end(
     let content = if takers.is_empty() { None } else { Some(content_of(c, source.id)?) };
     let event =
         Event::of_finished(&source, content, event, request_id, now).ok_or_else(under_way)?;
-    events::tell(c, &event, takers)?;
+    events::publish(c, &event, takers)?;
     diesel::delete(jobs::table.find(job)).execute(c)?;
     Ok(source)
 }

@@ -104,17 +104,14 @@ impl WidgetStore for Storage {
     ) -> Result<Widget, Error> {
         let visible = Visible::from(scope);
         let rotate = move |c: &mut AnyConnection| {
-            let (mut widget, _) = require(c, &visible, id)?;
-            let old = (new.old_until > now).then(|| widget.token.to_string());
-            let until = old.as_ref().map(|_| new.old_until.as_millis());
-            widget.token = new.token;
-            widget.updated_at = now;
+            let (widget, _) = require(c, &visible, id)?;
+            let (widget, retired) = widget.rotate_token(new.token, new.old_until, now);
             diesel::update(widgets::table.find(id.to_string()))
                 .set((
-                    widgets::token.eq(new.token.to_string()),
-                    widgets::old_token.eq(old),
-                    widgets::old_token_until.eq(until),
-                    widgets::updated_at.eq(now.as_millis()),
+                    widgets::token.eq(widget.token.to_string()),
+                    widgets::old_token.eq(retired.map(|retired| retired.token.to_string())),
+                    widgets::old_token_until.eq(retired.map(|retired| retired.until.as_millis())),
+                    widgets::updated_at.eq(widget.updated_at.as_millis()),
                 ))
                 .execute(c)?;
             Ok(widget)

@@ -30,7 +30,7 @@ async fn read(what: String) -> Result<ExitCode, Box<dyn Error>> {
         println!("{:?}", crawler.crawl(&start, true, &Printer).await?);
     } else {
         let bytes = fs::read(&what)?;
-        let kind = detect_upload_type(&bytes).ok_or("neither text, PDF, DOCX nor HTML")?;
+        let kind = detect_upload_type(&bytes).ok_or("it is of no type that is read")?;
         let prepared = readers.file(kind, bytes.into(), None).await?;
         let extracted = extract(Material::File { name: &what, prepared })?;
         extracted.passages().for_each(|(_, passage)| println!("- {}", passage.text));

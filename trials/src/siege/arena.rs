@@ -59,7 +59,7 @@ impl Arena {
     /// Starts a server and measures the account without an attack.
     pub(super) async fn open(field: &Field, server: Builder) -> anyhow::Result<Self> {
         let server = server.start();
-        let victim = Victim::settle(&server).await?;
+        let victim = Victim::prepare(&server).await?;
         let quiet = victim.alone(field.seconds(10, 4)).await?;
         Ok(Self { server, victim, quiet, rest: field.seconds(60, 20) })
     }

@@ -95,7 +95,7 @@ pub(super) struct Victim {
 
 impl Victim {
     /// Creates the account with an agent and a text, and lets it ask for a while.
-    pub(super) async fn settle(server: &Server) -> anyhow::Result<Self> {
+    pub(super) async fn prepare(server: &Server) -> anyhow::Result<Self> {
         let client = server.account("victim");
         let agent = client.agent().await;
         client.text(&agent, "The museum opens at nine. On Mondays it is closed.").await;

@@ -56,9 +56,10 @@ impl ApiKey {
 
     /// Checks that `other`, which this key creates or changes, has no more permissions than this key afterwards.
     ///
-    /// Fails with [`Error::Forbidden`] and the first permission that this key lacks; with
-    /// [`Error::InvalidOperation`] if this key is restricted to agents and the other is not, or to
-    /// others; with [`Error::Invalid`] if the other would outlive this one.
+    /// # Errors
+    ///
+    /// [`Error::Forbidden`] and the first permission that this key lacks; [`Error::InvalidOperation`] if this key is
+    /// restricted to agents and the other is not, or to others; [`Error::Invalid`] if the other would outlive this one.
     pub fn check_no_wider(&self, other: &Self) -> Result<(), Error> {
         self.check_reach(other)?;
         match self.expires_at {
@@ -73,8 +74,10 @@ impl ApiKey {
     /// Checks that this key covers `other` in its current state, and may therefore change or delete it. A key covers
     /// itself.
     ///
-    /// Fails with [`Error::Forbidden`] and the first permission that this key lacks; with [`Error::InvalidOperation`]
-    /// if the other also has all future permissions, more agents or a later expiry.
+    /// # Errors
+    ///
+    /// [`Error::Forbidden`] and the first permission that this key lacks; [`Error::InvalidOperation`] if the other also
+    /// has all future permissions, more agents or a later expiry.
     pub fn check_covers(&self, other: &Self) -> Result<(), Error> {
         self.check_reach(other)?;
         match self.expires_at {
@@ -188,7 +191,11 @@ pub fn parse_expiry(text: &str, now: Timestamp) -> Result<Timestamp, Error> {
     Ok(end)
 }
 
-/// Checks that the expiry of a key is in the future. The error names the parameter `expires_at`.
+/// Checks that the expiry of a key is in the future.
+///
+/// # Errors
+///
+/// [`Error::Invalid`] on the parameter `expires_at` if it is not.
 pub fn check_expiry(end: Timestamp, now: Timestamp) -> Result<(), Error> {
     if end <= now {
         return Err(Error::invalid("expires_at", "must be in the future"));

@@ -1,6 +1,6 @@
 //! Checks as a caller gives them.
 
-use super::Check;
+use super::{Check, CheckList};
 use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::limits;
@@ -20,26 +20,29 @@ pub struct GivenCheck {
     pub answered: Option<bool>,
 }
 
-/// Checks the value of the field `checks`.
-///
-/// # Errors
-///
-/// The first part that is out of its limits, with its path.
-pub fn parse_checks(given: Vec<GivenCheck>) -> Result<Vec<Check>, Error> {
-    if given.len() > limits::CHECKS {
-        let message = format!("must have at most {} items, not {}", limits::CHECKS, given.len());
-        return Err(Error::invalid("checks", message));
+impl CheckList {
+    /// Checks the value of the field `checks`.
+    ///
+    /// # Errors
+    ///
+    /// The first part that is out of its limits, with its path.
+    pub fn parse(given: Vec<GivenCheck>) -> Result<Self, Error> {
+        if given.len() > limits::CHECKS {
+            let message =
+                format!("must have at most {} items, not {}", limits::CHECKS, given.len());
+            return Err(Error::invalid("checks", message));
+        }
+        let checks = given.into_iter().enumerate();
+        let checks =
+            checks.map(|(index, check)| parse(index, check)).collect::<Result<Vec<_>, Error>>()?;
+        let bytes = serde_json::to_vec(&checks).map_err(Error::internal)?.len();
+        if bytes > limits::CHECKS_BYTES {
+            let most = limits::CHECKS_BYTES;
+            let message = format!("must take at most {most} bytes of JSON together, not {bytes}");
+            return Err(Error::invalid("checks", message));
+        }
+        Ok(Self(checks))
     }
-    let checks = given.into_iter().enumerate();
-    let checks =
-        checks.map(|(index, check)| parse(index, check)).collect::<Result<Vec<_>, Error>>()?;
-    let bytes = serde_json::to_vec(&checks).map_err(Error::internal)?.len();
-    if bytes > limits::CHECKS_BYTES {
-        let most = limits::CHECKS_BYTES;
-        let message = format!("must take at most {most} bytes of JSON together, not {bytes}");
-        return Err(Error::invalid("checks", message));
-    }
-    Ok(checks)
 }
 
 fn parse(index: usize, given: GivenCheck) -> Result<Check, Error> {

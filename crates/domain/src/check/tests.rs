@@ -1,6 +1,6 @@
 use super::{
-    Check, CheckResult, CheckRun, Comparison, ComparisonOutcome, GivenCheck, RunStatus, RunTrigger,
-    parse_checks,
+    Check, CheckList, CheckResult, CheckRun, Comparison, ComparisonOutcome, GivenCheck, RunStatus,
+    RunTrigger,
 };
 use crate::clock::SystemEntropy;
 use crate::conversation::{Citation, CitedPassage, Message, Role};
@@ -70,8 +70,11 @@ fn what_is_out_of_its_limits_is_named_by_its_path() {
         change(&mut second);
         vec![given("a"), second]
     };
-    assert_eq!(parse_checks(vec![given("a"); limits::CHECKS]).unwrap().len(), limits::CHECKS);
-    assert_eq!(parse_checks(Vec::new()).unwrap(), []);
+    assert_eq!(
+        CheckList::parse(vec![given("a"); limits::CHECKS]).unwrap().as_slice().len(),
+        limits::CHECKS
+    );
+    assert_eq!(CheckList::parse(Vec::new()).unwrap(), CheckList::default());
     let crabs = "🦀".repeat(limits::MESSAGE_CHARS);
     let large = vec![given(&crabs); limits::CHECKS_BYTES / crabs.len() + 1];
     for (checks, param) in [
@@ -90,11 +93,11 @@ fn what_is_out_of_its_limits_is_named_by_its_path() {
             "checks[1].sources[0]",
         ),
     ] {
-        let error = parse_checks(checks).unwrap_err();
+        let error = CheckList::parse(checks).unwrap_err();
         assert!(matches!(&error, Error::Invalid(field) if field.param == param), "{error:?}");
     }
     let without = with(|check| check.question = None);
-    let error = parse_checks(without).unwrap_err();
+    let error = CheckList::parse(without).unwrap_err();
     assert!(matches!(error, Error::Missing { param } if param == "checks[1].question"));
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::access::Scope;
-use crate::check::{AgentChecks, Check, CheckResult, CheckRun, RunEnd};
+use crate::check::{AgentChecks, Check, CheckList, CheckResult, CheckRun, RunEnd};
 use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::idempotency::Completion;
@@ -69,7 +69,7 @@ pub trait CheckStore: Send + Sync {
         &self,
         scope: &Scope,
         agent: Id<kind::Agent>,
-        checks: Vec<Check>,
+        checks: CheckList,
         now: Timestamp,
     ) -> Result<AgentChecks, Error>;
     /// The checks of an agent. Fails with [`Error::NotFound`].

@@ -50,8 +50,9 @@ impl Agents {
 
     /// Creates an active agent.
     ///
-    /// Fails with [`Error::InvalidOperation`] for a key that is restricted to agents, because it could not see a new
-    /// one.
+    /// # Errors
+    ///
+    /// [`Error::InvalidOperation`] for a key that is restricted to agents, because it could not see a new one.
     pub async fn create(
         &self,
         scope: &Scope,
@@ -75,12 +76,20 @@ impl Agents {
         self.store.insert_agent(agent, completion).await
     }
 
-    /// The agent. Fails with [`Error::NotFound`].
+    /// The agent.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn find(&self, scope: &Scope, id: Id<kind::Agent>) -> Result<Agent, Error> {
         self.store.find_agent(scope, id).await?.ok_or_else(|| Error::not_found("agent", id))
     }
 
     /// Agents, newest first.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
     pub async fn list(
         &self,
         scope: &Scope,
@@ -90,7 +99,11 @@ impl Agents {
         self.store.list_agents(scope, filter, page).await
     }
 
-    /// Changes an agent. Fails as [`AgentStore::update_agent`] does.
+    /// Changes an agent.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`AgentStore::update_agent`].
     pub async fn update(
         &self,
         scope: &Scope,
@@ -101,7 +114,11 @@ impl Agents {
         self.store.update_agent(scope, id, patch, self.clock.now(), completion).await
     }
 
-    /// Deletes an agent and everything that belongs to it. Fails with [`Error::NotFound`].
+    /// Deletes an agent and everything that belongs to it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn delete(
         &self,
         scope: &Scope,

@@ -70,6 +70,10 @@ impl Audit {
     }
 
     /// Stores a record of something that the holder of `key` does now and that changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
     pub async fn note(
         &self,
         key: &ApiKey,
@@ -100,6 +104,10 @@ impl Audit {
 
     /// Stores the failed authentications that were noted since the last time, one record for each key and address.
     /// Those of keys that no account had are omitted.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
     pub async fn store_failures(&self) -> Result<(), Error> {
         let failures = std::mem::take(&mut *self.failures());
         let outcome = self.store_these(&failures).await;
@@ -132,8 +140,12 @@ impl Audit {
         if records.is_empty() { Ok(()) } else { self.store.insert_records(records).await }
     }
 
-    /// The account's records, newest first. A key that is restricted to agents sees none, because
-    /// records are about the whole account.
+    /// The account's records, newest first. A key that is restricted to agents sees none, because records are about the
+    /// whole account.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
     pub async fn list(
         &self,
         scope: &Scope,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::access::Scope;
-use crate::check::{AgentChecks, Check, CheckRun};
+use crate::check::{AgentChecks, CheckList, CheckRun};
 use crate::clock::{Clock, Entropy};
 use crate::error::Error;
 use crate::id::{Id, kind};
@@ -31,23 +31,34 @@ impl Checks {
         Self { store, signal, clock, entropy }
     }
 
-    /// Replaces the checks of an agent. Fails with [`Error::NotFound`].
+    /// Replaces the checks of an agent.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn replace(
         &self,
         scope: &Scope,
         agent: Id<kind::Agent>,
-        checks: Vec<Check>,
+        checks: CheckList,
     ) -> Result<AgentChecks, Error> {
         self.store.replace_checks(scope, agent, checks, self.clock.now()).await
     }
 
-    /// The checks of an agent. Fails with [`Error::NotFound`].
+    /// The checks of an agent.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn find(&self, scope: &Scope, agent: Id<kind::Agent>) -> Result<AgentChecks, Error> {
         self.store.find_checks(scope, agent).await
     }
 
-    /// Queues a run. Fails with [`Error::NotFound`], and with [`Error::Conflict`] if a run has not ended or there are no
-    /// checks.
+    /// Queues a run.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], and [`Error::Conflict`] if a run has not ended or there are no checks.
     pub async fn run(
         &self,
         scope: &Scope,
@@ -60,7 +71,11 @@ impl Checks {
         Ok(run)
     }
 
-    /// Runs of an agent, newest first. Fails with [`Error::NotFound`].
+    /// Runs of an agent, newest first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn runs(
         &self,
         scope: &Scope,

@@ -156,11 +156,15 @@ impl Conversations {
         self.ids.next(self.entropy.as_ref())
     }
 
-    /// Checks a message against what exists: [`Error::NotFound`] for the agent or conversation, [`Error::Conflict`] for
-    /// a conversation of another agent and for a new one on a paused agent, [`Error::Overloaded`] beyond the account's
-    /// share of the replies in progress and if those in progress would take longer than the longest wait,
-    /// [`Error::QuotaExceeded`] if the account has reached a quota. `stages` are notified of the progress of the reply,
-    /// from here until it is stored.
+    /// Checks a message against what exists. `stages` are notified of the progress of the reply, from here until it is
+    /// stored.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for the agent or conversation, [`Error::Conflict`] for a conversation of another agent and
+    /// for a new one on a paused agent, [`Error::Overloaded`] beyond the account's share of the replies in progress and
+    /// if those in progress would take longer than the longest wait, [`Error::QuotaExceeded`] if the account has
+    /// reached a quota.
     pub async fn accept(
         &self,
         scope: &Scope,
@@ -201,9 +205,11 @@ impl Conversations {
     /// Answers an accepted message and stores both together, or only counts the reply, as its [`Handling`] says. With
     /// `tokens`, fragments of the reply are forwarded as they arrive.
     ///
-    /// Returns [`Error::ModelUnavailable`] if the model did not complete its reply: then nothing is stored.
-    ///
     /// Invariant: this never waits for the receiver of the fragments, so a stalled receiver does not occupy a place.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::ModelUnavailable`] if the model did not complete its reply: then nothing is stored.
     pub async fn answer(
         &self,
         accepted: Accepted,
@@ -357,7 +363,11 @@ impl Conversations {
         self.model.rewrite(profile, history, question).await
     }
 
-    /// Conversations of an agent, newest first. Fails with [`Error::NotFound`] for the agent.
+    /// Conversations of an agent, newest first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for the agent.
     pub async fn list(
         &self,
         scope: &Scope,
@@ -368,7 +378,11 @@ impl Conversations {
         self.store.list_conversations(scope, agent, filter, page).await
     }
 
-    /// A page of a conversation's messages, newest first. Fails with [`Error::NotFound`].
+    /// A page of a conversation's messages, newest first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn messages(
         &self,
         scope: &Scope,
@@ -378,8 +392,11 @@ impl Conversations {
         self.store.list_messages(scope, id, page).await
     }
 
-    /// The conversation with its newest messages, newest first, as many as fit into
-    /// [`limits::LIST_BYTES`]. Fails with [`Error::NotFound`].
+    /// The conversation with its newest messages, newest first, as many as fit into [`limits::LIST_BYTES`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn find(
         &self,
         scope: &Scope,
@@ -391,8 +408,12 @@ impl Conversations {
             .ok_or_else(|| Error::not_found("conversation", id))
     }
 
-    /// Rates the reply with that number, replacing an earlier rating. Fails with [`Error::NotFound`] for the
-    /// conversation and the number, and with [`Error::InvalidOperation`] for a message of the user.
+    /// Rates the reply with that number, replacing an earlier rating.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for the conversation and the number, and [`Error::InvalidOperation`] for a message of the
+    /// user.
     pub async fn rate(
         &self,
         scope: &Scope,
@@ -407,8 +428,11 @@ impl Conversations {
         Ok(rating)
     }
 
-    /// Removes the rating of the reply with that number. Fails as [`Conversations::rate`] does, and with
-    /// [`Error::NotFound`] if there is none.
+    /// Removes the rating of the reply with that number.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Conversations::rate`], and [`Error::NotFound`] if there is none.
     pub async fn unrate(
         &self,
         scope: &Scope,
@@ -419,8 +443,12 @@ impl Conversations {
         self.store.unrate_message(scope, id, number, completion).await
     }
 
-    /// The receipt of the reply with that number. Fails with [`Error::NotFound`] for the conversation and the number,
-    /// with [`Error::InvalidOperation`] for a message of the user, and with [`Error::NoReceipt`].
+    /// The receipt of the reply with that number.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for the conversation and the number, [`Error::InvalidOperation`] for a message of the user,
+    /// and [`Error::NoReceipt`].
     pub async fn receipt(
         &self,
         scope: &Scope,
@@ -430,7 +458,11 @@ impl Conversations {
         self.store.find_receipt(scope, id, number).await
     }
 
-    /// Deletes a conversation. Fails with [`Error::NotFound`].
+    /// Deletes a conversation.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn delete(
         &self,
         scope: &Scope,

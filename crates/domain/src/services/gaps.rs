@@ -64,7 +64,11 @@ impl Gaps {
     }
 
     /// Gaps of an agent, the most frequent first. Puts questions into groups first, and closes the gaps of a list of
-    /// open ones whose questions can now be answered. Fails with [`Error::NotFound`].
+    /// open ones whose questions can now be answered.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn list(
         &self,
         scope: &Scope,
@@ -133,7 +137,11 @@ impl Gaps {
         Ok(CheckedGap { id: gap.id, is_answered })
     }
 
-    /// Opens or dismisses a gap. Fails with [`Error::NotFound`] for the agent and the gap.
+    /// Opens or dismisses a gap.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for the agent and the gap.
     pub async fn change(
         &self,
         scope: &Scope,
@@ -146,7 +154,11 @@ impl Gaps {
         self.ports.store.change_gap(scope, agent, gap, change, now, completion).await
     }
 
-    /// Adds a pair to a source, which is then processed, and closes the gap. Fails as [`GapStore::answer_gap`] does.
+    /// Adds a pair to a source, which is then processed, and closes the gap.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`GapStore::answer_gap`].
     pub async fn answer(
         &self,
         scope: &Scope,

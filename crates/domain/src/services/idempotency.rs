@@ -42,11 +42,15 @@ impl Idempotency {
         Self { store, clock, entropy }
     }
 
-    /// Claims `key` for a request with this fingerprint, or returns the stored answer if `scope` may
-    /// be given it: see [`Audience::admits`](crate::idempotency::Audience::admits).
+    /// Claims `key` for a request with this fingerprint, or returns the stored answer if `scope` may be given it: see
+    /// [`Audience::admits`](crate::idempotency::Audience::admits).
     ///
-    /// Invariant: the caller has the permission for the operation. Method and path are part of the
-    /// fingerprint, so a stored answer is one of the same operation.
+    /// Invariant: the caller has the permission for the operation. Method and path are part of the fingerprint, so a
+    /// stored answer is one of the same operation.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
     pub async fn admit(
         &self,
         scope: &Scope,
@@ -69,11 +73,19 @@ impl Idempotency {
     }
 
     /// Stores the answer to a request that was carried out and had no effect.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
     pub async fn complete(&self, claim: &Claim, answer: KeptAnswer) -> Result<(), Error> {
         self.store.complete(claim, answer).await
     }
 
     /// Releases the key.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
     pub async fn release(&self, claim: &Claim) -> Result<(), Error> {
         self.store.release(claim).await
     }

@@ -69,8 +69,11 @@ impl Keys {
 
     /// The key that `secret` belongs to; `None` if it is unknown, mistyped or expired.
     ///
-    /// The secret is compared by its SHA-256 in an index lookup, so the time that it takes reveals
-    /// nothing about it.
+    /// The secret is compared by its SHA-256 in an index lookup, so the time that it takes reveals nothing about it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
     pub async fn authenticate(&self, secret: &str) -> Result<Option<ApiKey>, Error> {
         let Ok(secret) = secret.parse::<KeySecret>() else { return Ok(None) };
         let key = self.store.find_key(secret.hash()).await?;
@@ -79,6 +82,10 @@ impl Keys {
 
     /// Ensures that there is a key with which the service can be used: installs the operator's root key, with all
     /// permissions even if it was changed, or creates one if there are no keys.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
     pub async fn ensure_root(&self, configured: Option<KeySecret>) -> Result<RootKey, Error> {
         let given = configured.is_some();
         if !given && self.store.has_keys().await? {
@@ -108,7 +115,11 @@ impl Keys {
         Ok(if given { RootKey::Configured } else { RootKey::Generated(secret) })
     }
 
-    /// Adds an account. Fails with [`Error::Conflict`] if the name is taken.
+    /// Adds an account.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Conflict`] if the name is taken.
     pub async fn create_account(&self, name: AccountName) -> Result<Account, Error> {
         let account =
             Account { id: Id::random(self.entropy.as_ref()), name, created_at: self.clock.now() };
@@ -116,19 +127,30 @@ impl Keys {
         Ok(account)
     }
 
-    /// The account of a key. Fails with [`Error::NotFound`].
+    /// The account of a key.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn account(&self, id: Id<kind::Account>) -> Result<Account, Error> {
         let found = self.store.find_account_by_id(id).await?;
         found.ok_or_else(|| Error::not_found("account", id))
     }
 
     /// All accounts, oldest first.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
     pub async fn accounts(&self) -> Result<Vec<Account>, Error> {
         self.store.list_accounts().await
     }
 
-    /// Adds a key to the account of that name. The secret is only in the result. Fails with [`Error::NotFound`] for the
-    /// account, with [`Error::Invalid`] for an expiry in the past, and with [`Error::Conflict`] as
+    /// Adds a key to the account of that name. The secret is only in the result.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for the account, [`Error::Invalid`] for an expiry in the past, and [`Error::Conflict`] as
     /// [`KeyStore::insert_key`] does.
     pub async fn create_key(
         &self,
@@ -169,13 +191,21 @@ impl Keys {
         Ok(Issued { key, secret: Some(secret) })
     }
 
-    /// A key. Fails with [`Error::NotFound`].
+    /// A key.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn find(&self, caller: &ApiKey, id: Id<kind::ApiKey>) -> Result<ApiKey, Error> {
         let found = self.store.find_key_by_id(caller, id).await?;
         found.ok_or_else(|| Error::not_found("API key", id))
     }
 
     /// Keys, newest first.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
     pub async fn list(
         &self,
         caller: &ApiKey,
@@ -185,8 +215,11 @@ impl Keys {
         self.store.list_keys(caller, set, page).await
     }
 
-    /// Changes a key that the caller's key covers into one that it still covers. Fails as [`KeyStore::update_key`]
-    /// does.
+    /// Changes a key that the caller's key covers into one that it still covers.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`KeyStore::update_key`].
     pub async fn update(
         &self,
         caller: &ApiKey,
@@ -197,8 +230,11 @@ impl Keys {
         self.store.update_key(caller, id, patch, completion).await
     }
 
-    /// Deletes a key that the caller's key covers. Fails as [`KeyStore::remove_key`] does, and with
-    /// [`Error::InvalidOperation`] for the caller's own.
+    /// Deletes a key that the caller's key covers.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`KeyStore::remove_key`], and [`Error::InvalidOperation`] for the caller's own.
     pub async fn delete(
         &self,
         caller: &ApiKey,
@@ -218,8 +254,11 @@ impl Keys {
         self.uses().insert(id, now);
     }
 
-    /// Stores the uses that were noted since the last call. If that fails, the next call stores
-    /// them.
+    /// Stores the uses that were noted since the last call. If that fails, the next call stores them.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
     pub async fn store_uses(&self) -> Result<(), Error> {
         let uses = std::mem::take(&mut *self.uses());
         if uses.is_empty() {
@@ -259,7 +298,11 @@ impl Keys {
         (key, secret)
     }
 
-    /// Revokes a key of any account. Fails with [`Error::NotFound`].
+    /// Revokes a key of any account.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn revoke_key(&self, id: Id<kind::ApiKey>) -> Result<(), Error> {
         let keys = self.clone();
         let completion = Completion::recording(move |key: &ApiKey| {
@@ -284,6 +327,10 @@ impl Keys {
     }
 
     /// The secret that cursors are signed with.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
     pub async fn cursor_secret(&self) -> Result<[u8; 32], Error> {
         let mut candidate = [0; 32];
         self.entropy.fill(&mut candidate);

@@ -60,10 +60,14 @@ impl Quotas {
         Self { store, defaults, clock, accounts: Arc::default() }
     }
 
-    /// Admits a message of an account. Fails with [`Error::QuotaExceeded`].
+    /// Admits a message of an account.
     ///
     /// On one server, the messages of a month never exceed the quota; with several, those in progress on the others may
     /// be added. Tokens are known only after a reply, so replies in progress when the quota is reached may exceed it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::QuotaExceeded`].
     pub async fn admit(&self, account: Id<kind::Account>) -> Result<QuotaPass, Error> {
         let now = self.clock.now();
         let quotas = self.quotas(account, now).await?;
@@ -88,6 +92,10 @@ impl Quotas {
 
     /// What the account's agents used, by day and agent, the latest day first. A caller that is restricted to agents
     /// sees only these.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
     pub async fn usage(
         &self,
         scope: &Scope,
@@ -97,7 +105,11 @@ impl Quotas {
         self.store.list_usage(scope, filter, page).await
     }
 
-    /// The outcome of an agent's messages by day, latest day first. Fails with [`Error::NotFound`] for the agent.
+    /// The outcome of an agent's messages by day, latest day first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for the agent.
     pub async fn statistics(
         &self,
         scope: &Scope,
@@ -109,7 +121,11 @@ impl Quotas {
     }
 
     /// The quotas of the account with this name, and its usage of this month and storage. With `change`, the quotas are
-    /// set first. Fails with [`Error::NotFound`].
+    /// set first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn limit(
         &self,
         name: &str,
@@ -121,15 +137,23 @@ impl Quotas {
         Ok(Standing { quotas, used, kept_bytes: self.store.kept_bytes(account).await? })
     }
 
-    /// The allowances of an account.
-    pub async fn allowances(&self, account: Id<kind::Account>) -> Result<Allowances, Error> {
+    /// The allowances of the caller's account. A caller that is restricted to agents does not see what is used, because
+    /// other agents use it too.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub async fn allowances(&self, scope: &Scope) -> Result<Allowances, Error> {
+        let (account, sees_use) = (scope.account, scope.agents.is_none());
         let (month, next) = Day::month_of(self.clock.now());
         let quotas = self.store.account_quotas(account).await?;
         let used = self.store.consumption(account, month).await?;
         let kept = self.store.kept_bytes(account).await?;
         let defaults = self.defaults;
-        let allowance =
-            |quota: Quota, default, used| Allowance { limit: quota.resolve(default), used };
+        let allowance = |quota: Quota, default, used| Allowance {
+            limit: quota.resolve(default),
+            used: sees_use.then_some(used),
+        };
         Ok(Allowances {
             messages: allowance(quotas.messages, defaults.messages, used.messages),
             tokens: allowance(quotas.tokens, defaults.tokens, used.tokens),

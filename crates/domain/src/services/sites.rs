@@ -27,8 +27,12 @@ impl Sites {
         Self { agents, sites, places }
     }
 
-    /// The preview of a crawl from a start page for this agent. Fails with [`Error::NotFound`] for the agent, and with
-    /// [`Error::Overloaded`] beyond the account's share of the previews in progress.
+    /// The preview of a crawl from a start page for this agent.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for the agent, and [`Error::Overloaded`] beyond the account's share of the previews in
+    /// progress.
     pub async fn preview(
         &self,
         scope: &Scope,

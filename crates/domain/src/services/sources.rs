@@ -59,8 +59,11 @@ impl Sources {
         Self { store, agents, index, thinking, signal, clock, entropy, ids }
     }
 
-    /// Adds a source, in the state pending. Fails as [`SourceStore::insert_source`] does, and with [`Error::Invalid`] if it
-    /// is guarded and no website.
+    /// Adds a source, in the state pending.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`SourceStore::insert_source`], and [`Error::Invalid`] if it is guarded and no website.
     pub async fn create(
         &self,
         scope: &Scope,
@@ -90,12 +93,20 @@ impl Sources {
         NewJob { id: self.ids.next(self.entropy.as_ref()), request_id }
     }
 
-    /// The source. Fails with [`Error::NotFound`].
+    /// The source.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn find(&self, scope: &Scope, id: Id<kind::Source>) -> Result<Source, Error> {
         self.store.find_source(scope, id).await?.ok_or_else(|| Error::not_found("source", id))
     }
 
-    /// Sources of an agent, newest first. Fails with [`Error::NotFound`] for the agent.
+    /// Sources of an agent, newest first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for the agent.
     pub async fn list(
         &self,
         scope: &Scope,
@@ -106,7 +117,11 @@ impl Sources {
         self.store.list_sources(scope, agent, filter, page).await
     }
 
-    /// Changes the settings of a source. Fails as [`SourceStore::update_source`] does.
+    /// Changes the settings of a source.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`SourceStore::update_source`].
     pub async fn update(
         &self,
         scope: &Scope,
@@ -117,8 +132,11 @@ impl Sources {
         self.store.update_source(scope, id, patch, completion).await
     }
 
-    /// Crawls a website again, for a request that the logs name. Fails as
-    /// [`SourceStore::refresh_source`] does.
+    /// Crawls a website again, for a request that the logs name.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`SourceStore::refresh_source`].
     pub async fn refresh(
         &self,
         scope: &Scope,
@@ -134,7 +152,11 @@ impl Sources {
     }
 
     /// Adds pairs to a `qa` source, for a request that the logs name. Replies use the previous content until they are
-    /// processed. Fails as [`SourceStore::add_pairs`] does.
+    /// processed.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`SourceStore::add_pairs`].
     pub async fn add_pairs(
         &self,
         scope: &Scope,
@@ -150,7 +172,11 @@ impl Sources {
         Ok(source)
     }
 
-    /// Deletes a source: later replies do not use it. Fails with [`Error::NotFound`].
+    /// Deletes a source: later replies do not use it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn delete(
         &self,
         scope: &Scope,
@@ -182,7 +208,11 @@ impl Sources {
         }
     }
 
-    /// A document of the last trained content. Fails with [`Error::NotFound`].
+    /// A document of the last trained content.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn document(
         &self,
         scope: &Scope,
@@ -191,12 +221,20 @@ impl Sources {
         self.store.find_document(scope, id).await?.ok_or_else(|| Error::not_found("document", id))
     }
 
-    /// A document as anybody may read it. Fails with [`Error::NotFound`] unless its agent publishes its sources.
+    /// A document as anybody may read it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] unless its agent publishes its sources.
     pub async fn public_text(&self, id: Id<kind::Document>) -> Result<PublicText, Error> {
         self.store.find_public_text(id).await?.ok_or_else(|| Error::not_found("document", id))
     }
 
-    /// What was extracted, in order. Fails with [`Error::NotFound`].
+    /// What was extracted, in order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn documents(
         &self,
         scope: &Scope,
@@ -206,7 +244,11 @@ impl Sources {
         self.store.list_documents(scope, id, page).await
     }
 
-    /// The passages, in order, or those of one document. Fails with [`Error::NotFound`].
+    /// The passages, in order, or those of one document.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn passages(
         &self,
         scope: &Scope,
@@ -217,8 +259,11 @@ impl Sources {
         self.store.list_passages(scope, id, document, page).await
     }
 
-    /// The pages of the last crawl. Fails with [`Error::NotFound`], and with
-    /// [`Error::InvalidOperation`] if the source is not a website.
+    /// The pages of the last crawl.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], and [`Error::InvalidOperation`] if the source is not a website.
     pub async fn pages(
         &self,
         scope: &Scope,
@@ -229,8 +274,11 @@ impl Sources {
     }
 
     /// The best `limit` passages for a text, over the index and ranking that replies use, with the confidence that they
-    /// answer it and the floor of the agent. Passages below the floor are included. Fails with [`Error::NotFound`] for
-    /// the agent.
+    /// answer it and the floor of the agent. Passages below the floor are included.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for the agent.
     pub async fn search(
         &self,
         scope: &Scope,

@@ -112,12 +112,20 @@ impl Uploads {
         outcome
     }
 
-    /// The file's description. Fails with [`Error::NotFound`].
+    /// The file's description.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn find(&self, scope: &Scope, id: Id<kind::Upload>) -> Result<Upload, Error> {
         self.store.find_upload(scope, id).await?.ok_or_else(|| Error::not_found("file", id))
     }
 
-    /// The file and its bytes. Fails with [`Error::NotFound`].
+    /// The file and its bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn content(
         &self,
         scope: &Scope,
@@ -130,8 +138,11 @@ impl Uploads {
         Ok((upload, bytes))
     }
 
-    /// Deletes a file. Fails with [`Error::NotFound`], and with [`Error::Conflict`] while a source
-    /// uses it.
+    /// Deletes a file.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], and [`Error::Conflict`] while a source uses it.
     pub async fn delete(
         &self,
         scope: &Scope,

@@ -64,9 +64,12 @@ impl Webhooks {
         Self { store, targets, checks, signal, clock, entropy }
     }
 
-    /// Adds an endpoint. Fails with [`Error::Invalid`] on `url` for an address that may not be requested, with
-    /// [`Error::InvalidOperation`] for a caller that is restricted to agents, and as [`WebhookStore::insert_endpoint`]
-    /// does.
+    /// Adds an endpoint.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Invalid`] on `url` for an address that may not be requested, [`Error::InvalidOperation`] for a caller
+    /// that is restricted to agents, and those of [`WebhookStore::insert_endpoint`].
     pub async fn create(
         &self,
         scope: &Scope,
@@ -98,7 +101,11 @@ impl Webhooks {
         self.store.insert_endpoint(endpoint, secret, completion).await
     }
 
-    /// The endpoint. Fails with [`Error::NotFound`].
+    /// The endpoint.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn find(
         &self,
         scope: &Scope,
@@ -109,6 +116,10 @@ impl Webhooks {
     }
 
     /// The endpoints of the account, newest first.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
     pub async fn list(
         &self,
         scope: &Scope,
@@ -121,8 +132,11 @@ impl Webhooks {
         self.store.list_endpoints(scope.account, set, page).await
     }
 
-    /// Changes an endpoint. Fails as [`Webhooks::create`] does for its address, and with
-    /// [`Error::NotFound`].
+    /// Changes an endpoint.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Webhooks::create`] for its address, and [`Error::NotFound`].
     pub async fn update(
         &self,
         scope: &Scope,
@@ -141,8 +155,11 @@ impl Webhooks {
         Ok(endpoint)
     }
 
-    /// Gives an endpoint a new secret; the old one also signs for another 24 hours. Fails as
-    /// [`WebhookStore::rotate_secret`] does.
+    /// Gives an endpoint a new secret; the old one also signs for another 24 hours.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`WebhookStore::rotate_secret`].
     pub async fn rotate_secret(
         &self,
         scope: &Scope,
@@ -154,7 +171,11 @@ impl Webhooks {
         self.store.rotate_secret(account, id, secret, self.clock.now(), completion).await
     }
 
-    /// Deletes an endpoint. Fails with [`Error::NotFound`].
+    /// Deletes an endpoint.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn delete(
         &self,
         scope: &Scope,
@@ -164,8 +185,11 @@ impl Webhooks {
         self.store.delete_endpoint(owner(scope, id)?, id, completion).await
     }
 
-    /// Queues a `ping` for an endpoint, for a request that the logs name. Fails as
-    /// [`WebhookStore::send_event`] does.
+    /// Queues a `ping` for an endpoint, for a request that the logs name.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`WebhookStore::send_event`].
     pub async fn test(
         &self,
         scope: &Scope,
@@ -181,7 +205,11 @@ impl Webhooks {
         Ok(delivery)
     }
 
-    /// Sends a delivery again. Fails as [`WebhookStore::redeliver`] does.
+    /// Sends a delivery again.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`WebhookStore::redeliver`].
     pub async fn redeliver(
         &self,
         scope: &Scope,
@@ -196,7 +224,11 @@ impl Webhooks {
         Ok(delivery)
     }
 
-    /// An endpoint's deliveries, newest first. Fails with [`Error::NotFound`].
+    /// An endpoint's deliveries, newest first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn deliveries(
         &self,
         scope: &Scope,

@@ -8,13 +8,14 @@ use crate::conversation::{Conversation, PlacedMessage};
 use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::idempotency::Completion;
+use crate::limits;
 use crate::managed::SetName;
 use crate::page::{Page, PageRequest};
 use crate::ports::{NewIdentitySecret, NewToken, WidgetStore, WorkSignal};
 use crate::usage::Day;
 use crate::widget::{
-    HandoffMessage, IdentitySecret, IssuedWidget, Lead, OpenWidget, VisitorConversation,
-    VisitorScope, Widget, WidgetName, WidgetPatch, WidgetToken,
+    HandoffMessage, IdentitySecret, IssuedWidget, Lead, OpenWidget, SecretKept, TokenKept,
+    VisitorConversation, VisitorScope, Widget, WidgetName, WidgetPatch, WidgetToken,
 };
 
 /// A widget to create, already parsed.
@@ -48,7 +49,11 @@ impl Widgets {
         Self { store, signal, clock, entropy }
     }
 
-    /// Adds a widget. Fails as [`Widget::apply`] and [`WidgetStore::insert_widget`] do.
+    /// Adds a widget.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Widget::apply`] and [`WidgetStore::insert_widget`].
     pub async fn create(
         &self,
         scope: &Scope,
@@ -64,13 +69,21 @@ impl Widgets {
         self.store.insert_widget(scope, widget, secret, completion).await
     }
 
-    /// The widget. Fails with [`Error::NotFound`].
+    /// The widget.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn find(&self, scope: &Scope, id: Id<kind::Widget>) -> Result<Widget, Error> {
         let found = self.store.find_widget(scope, id).await?;
         found.ok_or_else(|| Error::not_found("widget", id))
     }
 
-    /// The widgets of an agent, newest first. Fails with [`Error::NotFound`] for the agent.
+    /// The widgets of an agent, newest first.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for the agent.
     pub async fn list(
         &self,
         scope: &Scope,
@@ -81,7 +94,11 @@ impl Widgets {
         self.store.list_widgets(scope, agent, set, page).await
     }
 
-    /// Changes a widget. Fails as [`WidgetStore::update_widget`] does.
+    /// Changes a widget.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`WidgetStore::update_widget`].
     pub async fn update(
         &self,
         scope: &Scope,
@@ -92,38 +109,47 @@ impl Widgets {
         self.store.update_widget(scope, id, patch, self.clock.now(), completion).await
     }
 
-    /// Gives a widget a new token; the old one works for the given number of seconds. Fails with [`Error::NotFound`].
+    /// Gives a widget a new token; the old one works as long as it is `kept`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn rotate_token(
         &self,
         scope: &Scope,
         id: Id<kind::Widget>,
-        keep_seconds: i64,
+        kept: TokenKept,
         completion: Option<Completion<Widget>>,
     ) -> Result<Widget, Error> {
         let now = self.clock.now();
         let token = WidgetToken::generate(self.entropy.as_ref());
-        let old_until = now.plus_millis(keep_seconds.saturating_mul(1_000));
-        let new = NewToken { token, old_until };
+        let new = NewToken { token, old_until: kept.until(now) };
         self.store.rotate_token(scope, id, new, now, completion).await
     }
 
-    /// Gives a widget a new secret; earlier ones are accepted for `keep_seconds` at most. Fails as
-    /// [`WidgetStore::rotate_identity_secret`] does.
+    /// Gives a widget a new secret; earlier ones are accepted as long as they are `kept`, at most.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`WidgetStore::rotate_identity_secret`].
     pub async fn rotate_secret(
         &self,
         scope: &Scope,
         id: Id<kind::Widget>,
-        keep_seconds: i64,
+        kept: SecretKept,
         completion: Option<Completion<IssuedWidget>>,
     ) -> Result<IssuedWidget, Error> {
         let now = self.clock.now();
         let secret = IdentitySecret::generate(self.entropy.as_ref());
-        let old_until = now.plus_millis(keep_seconds.saturating_mul(1_000));
-        let new = NewIdentitySecret { secret, old_until };
+        let new = NewIdentitySecret { secret, old_until: kept.until(now) };
         self.store.rotate_identity_secret(scope, id, new, now, completion).await
     }
 
-    /// Deletes a widget. Its conversations stay. Fails with [`Error::NotFound`].
+    /// Deletes a widget. Its conversations stay.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`].
     pub async fn delete(
         &self,
         scope: &Scope,
@@ -134,57 +160,84 @@ impl Widgets {
     }
 
     /// The widget of a token, if it works.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
     pub async fn open(&self, token: &WidgetToken) -> Result<Option<OpenWidget>, Error> {
         self.store.open_widget(token, self.clock.now()).await
     }
 
     /// Counts a message of a widget today. Returns false, and counts nothing, if it has reached its daily limit.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
     pub async fn count_message(&self, widget: &Widget) -> Result<bool, Error> {
         let day = Day::of(self.clock.now());
-        let most = widget.limits.messages_per_day;
+        let most = widget.limits.messages_per_day();
         self.store.count_widget_message(widget.account_id, widget.id, day, most).await
     }
 
-    /// The visitor's conversations: see [`WidgetStore::visitor_conversations`].
+    /// The visitor's latest conversations, at most [`limits::VISITOR_CONVERSATIONS`].
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
     pub async fn conversations(
         &self,
         scope: &VisitorScope,
-        most: usize,
     ) -> Result<Vec<VisitorConversation>, Error> {
-        self.store.visitor_conversations(scope, most).await
+        self.store.visitor_conversations(scope, limits::VISITOR_CONVERSATIONS).await
     }
 
-    /// A conversation of the visitor: see [`WidgetStore::visitor_conversation`].
+    /// A conversation of the visitor with its newest messages, at most [`limits::VISITOR_MESSAGES`] of
+    /// [`limits::VISITOR_MESSAGES_BYTES`]: see [`WidgetStore::visitor_conversation`].
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
     pub async fn conversation(
         &self,
         scope: &VisitorScope,
         id: Id<kind::Conversation>,
-        most_messages: usize,
-        most_bytes: usize,
     ) -> Result<(Conversation, Vec<PlacedMessage>), Error> {
-        self.store.visitor_conversation(scope, id, most_messages, most_bytes).await
+        let (messages, bytes) = (limits::VISITOR_MESSAGES, limits::VISITOR_MESSAGES_BYTES);
+        self.store.visitor_conversation(scope, id, messages, bytes).await
     }
 
-    /// Notes that the visitor asks for a person. Fails with [`Error::NotFound`].
+    /// Notes that the visitor of this widget asks for a person.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], and those of [`Widget::check_offers_handoff`].
     pub async fn request_handoff(
         &self,
+        widget: &Widget,
         scope: &VisitorScope,
         id: Id<kind::Conversation>,
         message: Option<HandoffMessage>,
     ) -> Result<(), Error> {
+        widget.check_offers_handoff()?;
         let event = Id::random(self.entropy.as_ref());
         self.store.request_handoff(scope, id, message, event, self.clock.now()).await?;
         self.signal.notify();
         Ok(())
     }
 
-    /// Stores how the visitor can be reached. Fails with [`Error::NotFound`].
+    /// Stores how the visitor of this widget can be reached.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`], and those of [`Widget::check_offers_lead`].
     pub async fn put_lead(
         &self,
+        widget: &Widget,
         scope: &VisitorScope,
         id: Id<kind::Conversation>,
         lead: Lead,
     ) -> Result<(), Error> {
+        widget.check_offers_lead()?;
         let event = Id::random(self.entropy.as_ref());
         self.store.put_lead(scope, id, lead, event, self.clock.now()).await?;
         self.signal.notify();

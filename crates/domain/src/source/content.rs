@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn a_source_has_room_for_pairs_up_to_its_maximum() {
-        let pair = QaPair { question: "Q".to_owned(), answer: "A".to_owned() };
+        let pair = QaPair::parse("Q".to_owned(), "A".to_owned()).unwrap();
         let room = |stored: usize| {
             let content = serde_json::to_string(&vec![&pair; stored]).unwrap();
             let SourceContent::Qa(pairs) = read("qa", &content).unwrap() else { panic!() };

@@ -12,13 +12,11 @@ use crate::text::{check_length, check_not_blank};
 /// The maximum number of problems that one error lists.
 const FINDINGS: usize = 20;
 
-/// A question and its answer.
+/// A question and its answer. Made by [`QaPair::parse`], or read from an array by [`qa_pairs`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct QaPair {
-    /// At most 2,000 characters.
-    pub question: String,
-    /// Of any length.
-    pub answer: String,
+    question: String,
+    answer: String,
 }
 
 impl QaPair {
@@ -36,14 +34,31 @@ impl QaPair {
         check("answer", &answer, limits::GAP_ANSWER_CHARS)?;
         Ok(Self { question, answer })
     }
+
+    /// The question: at most 2,000 characters.
+    pub fn question(&self) -> &str {
+        &self.question
+    }
+
+    /// The answer, of any length.
+    pub fn answer(&self) -> &str {
+        &self.answer
+    }
+
+    /// The question and the answer.
+    pub fn into_parts(self) -> (String, String) {
+        (self.question, self.answer)
+    }
 }
 
-/// Reads the pairs of a `qa` source: a JSON array of 1 to 500 objects with the non-empty string
-/// fields `question` and `answer`, of which the first has at most 2,000 characters.
+/// Reads the pairs of a `qa` source: a JSON array of 1 to 500 objects with the non-empty string fields `question` and
+/// `answer`, of which the first has at most 2,000 characters.
 ///
 /// Memory is bounded by the length of `text`: values that are not pairs are checked but not kept.
 ///
-/// Fails with [`Error::Validation`], one entry a finding, at most 20.
+/// # Errors
+///
+/// [`Error::Validation`] with an entry for each fault, at most 20.
 pub fn qa_pairs(text: &str) -> Result<Vec<QaPair>, Error> {
     let read: Wanted<PairList> = serde_json::from_str(text).map_err(|cause| {
         Error::validation(

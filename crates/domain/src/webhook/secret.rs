@@ -88,10 +88,11 @@ impl EndpointSecrets {
         Self { current, retired: Vec::new() }
     }
 
-    /// Replaces the current secret with `new`. The old one signs for another
-    /// [`limits::RETIRED_SECRET_MILLIS`].
+    /// Replaces the current secret with `new`. The old one signs for another [`limits::RETIRED_SECRET_MILLIS`].
     ///
-    /// Fails with [`Error::Conflict`] if [`limits::LIVE_SECRETS`] would sign at once.
+    /// # Errors
+    ///
+    /// [`Error::Conflict`] if [`limits::LIVE_SECRETS`] would sign at once.
     pub fn rotate(&mut self, new: WebhookSecret, now: Timestamp) -> Result<(), Error> {
         self.retired.retain(|retired| retired.until > now);
         if self.retired.len() + 2 > limits::LIVE_SECRETS {

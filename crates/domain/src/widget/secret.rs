@@ -80,6 +80,15 @@ impl fmt::Debug for WidgetToken {
     }
 }
 
+/// A replaced token that still works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RetiredToken {
+    /// The token.
+    pub token: WidgetToken,
+    /// When it stops working.
+    pub until: Timestamp,
+}
+
 /// A secret as the owner of a widget is shown it: `wids_` and 43 characters of base64url. Its `Debug` shows nothing.
 #[derive(Clone, PartialEq, Eq)]
 pub struct IdentitySecret(String);

@@ -24,7 +24,7 @@ pub(super) struct AgentChecksView<'a> {
 impl<'a> From<&'a AgentChecks> for AgentChecksView<'a> {
     fn from(checks: &'a AgentChecks) -> Self {
         Self {
-            checks: checks.checks.iter().map(CheckView::from).collect(),
+            checks: checks.checks.as_slice().iter().map(CheckView::from).collect(),
             last_run: checks.last_run.as_ref().map(CheckRunView::from),
         }
     }

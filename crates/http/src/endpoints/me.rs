@@ -89,17 +89,18 @@ impl<'a> From<&'a Account> for AccountView<'a> {
     }
 }
 
-impl QuotasView {
-    /// A key that is restricted to agents does not see what the others use.
-    fn new(allowances: &Allowances, is_restricted: bool) -> Self {
-        let quota = |allowance: Allowance| QuotaView {
-            limit: allowance.limit,
-            used: Some(allowance.used).filter(|_| !is_restricted),
-        };
+impl From<Allowance> for QuotaView {
+    fn from(Allowance { limit, used }: Allowance) -> Self {
+        Self { limit, used }
+    }
+}
+
+impl From<Allowances> for QuotasView {
+    fn from(allowances: Allowances) -> Self {
         Self {
-            messages: quota(allowances.messages),
-            tokens: quota(allowances.tokens),
-            bytes: quota(allowances.bytes),
+            messages: allowances.messages.into(),
+            tokens: allowances.tokens.into(),
+            bytes: allowances.bytes.into(),
             renewed_at: allowances.renewed_at,
         }
     }
@@ -108,11 +109,11 @@ impl QuotasView {
 async fn handle(caller: Authorized<AnyKey>, app: App, _: Incoming) -> Answer {
     let key = caller.key();
     let account = app.keys.account(key.account_id).await?;
-    let allowances = app.quotas.allowances(key.account_id).await?;
+    let allowances = app.quotas.allowances(caller.scope()).await?;
     Ok(ok(&MeView {
         account: AccountView::from(&account),
         api_key: KeyView::from(key),
-        quotas: QuotasView::new(&allowances, key.agent_ids.is_some()),
+        quotas: allowances.into(),
         capabilities: CapabilitiesView {
             max_upload_bytes: limits::FILE_BYTES,
             models: app.agents.models(),

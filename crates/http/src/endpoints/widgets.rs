@@ -118,10 +118,10 @@ struct LimitsView {
 impl From<WidgetLimits> for LimitsView {
     fn from(limits: WidgetLimits) -> Self {
         Self {
-            messages_per_day: limits.messages_per_day,
-            messages_per_visitor_per_hour: limits.messages_per_visitor_per_hour,
-            messages_per_address_per_minute: limits.messages_per_address_per_minute,
-            replies_at_once: limits.replies_at_once,
+            messages_per_day: limits.messages_per_day(),
+            messages_per_visitor_per_hour: limits.messages_per_visitor_per_hour(),
+            messages_per_address_per_minute: limits.messages_per_address_per_minute(),
+            replies_at_once: limits.replies_at_once(),
         }
     }
 }
@@ -182,8 +182,9 @@ fn kept(widget: &Widget) -> StoredResponse {
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[schema(as = GivenWidgetAppearance)]
 struct AppearanceBody {
+    /// The colour of buttons and links, with a contrast of at least 3:1 to `#ffffff` and to `#131516`; null for `#2f5bd7`.
     #[serde(default)]
-    #[schema(schema_with = schemas::accent)]
+    #[schema(value_type = Option<String>, pattern = "^#[0-9A-Fa-f]{6}$", examples("#2f5bd7"))]
     accent: Given<String>,
     #[serde(default)]
     #[schema(schema_with = schemas::scheme)]
@@ -237,16 +238,16 @@ impl LimitsBody {
         let or =
             |given: Given<i64>, default: u64| given.or(i64::try_from(default).unwrap_or(i64::MAX));
         GivenLimits {
-            messages_per_day: or(self.messages_per_day, default.messages_per_day),
+            messages_per_day: or(self.messages_per_day, default.messages_per_day()),
             messages_per_visitor_per_hour: or(
                 self.messages_per_visitor_per_hour,
-                default.messages_per_visitor_per_hour,
+                default.messages_per_visitor_per_hour(),
             ),
             messages_per_address_per_minute: or(
                 self.messages_per_address_per_minute,
-                default.messages_per_address_per_minute,
+                default.messages_per_address_per_minute(),
             ),
-            replies_at_once: or(self.replies_at_once, default.replies_at_once),
+            replies_at_once: or(self.replies_at_once, default.replies_at_once()),
         }
     }
 
@@ -296,8 +297,9 @@ macro_rules! widget_body {
             #[serde(default)]
             #[schema(schema_with = super::schemas::starters)]
             starters: $crate::body::Given<Vec<String>>,
+            /// A BCP 47 tag; null for `en`.
             #[serde(default)]
-            #[schema(schema_with = super::schemas::language)]
+            #[schema(value_type = Option<String>, max_length = 35, pattern = "^[A-Za-z]{2,8}(-[0-9A-Za-z]{1,8})*$")]
             language: $crate::body::Given<String>,
             /// Colours and position; null for the defaults.
             #[serde(default)]

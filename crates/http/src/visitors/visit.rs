@@ -8,7 +8,7 @@ use actix_web::http::header::{
 };
 use actix_web::{HttpRequest, HttpResponse};
 use cicerone_domain::widget::{
-    IdentityRule, OpenWidget, Visitor, VisitorScope, Widget, WidgetToken,
+    Identification, NotAdmitted, OpenWidget, Visitor, VisitorScope, Widget, WidgetToken,
 };
 use cicerone_domain::{Error, Id, kind};
 use tracing::Instrument as _;
@@ -133,26 +133,23 @@ impl Visit {
             )
         })?;
         let widget = self.widget();
-        let visitor = match (credential.starts_with(PREFIX), widget.identity) {
-            (true, IdentityRule::Required) => {
-                return Err(refused("this widget requires an identity that its site has signed"));
-            }
-            (false, IdentityRule::None) => {
-                return Err(refused(
-                    "this widget does not accept signed identities; `POST /w/{token}/visitors` gives a credential",
-                ));
-            }
-            (true, IdentityRule::None | IdentityRule::Optional) => {
-                let id = Visitors::of(app)?.credentials.read(widget.agent_id, credential);
+        let identification = match credential.starts_with(PREFIX) {
+            true => Identification::Anonymous,
+            false => Identification::Signed,
+        };
+        widget.identity.admits(identification)?;
+        let credentials = &Visitors::of(app)?.credentials;
+        let visitor = match identification {
+            Identification::Anonymous => {
+                let id = credentials.read(widget.agent_id, credential);
                 let id = id.ok_or_else(|| refused("the visitor's credential is not valid"))?;
                 Visitor::anonymous(id)
             }
-            (false, IdentityRule::Optional | IdentityRule::Required) => {
+            Identification::Signed => {
                 let secrets = self.open().secrets.iter().map(|secret| secret.reveal().as_bytes());
                 let identity = jwt::verify(credential, secrets, app.clock.now())
                     .map_err(|error| RequestError::Visitor(error.to_string().into()))?;
-                let id =
-                    Visitors::of(app)?.credentials.identified(widget.agent_id, identity.subject());
+                let id = credentials.identified(widget.agent_id, identity.subject());
                 Visitor::identified(id, identity)
             }
         };
@@ -205,11 +202,21 @@ impl Visit {
         let limits = &self.widget().limits;
         let rate = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         Limits {
-            per_address_and_minute: rate(limits.messages_per_address_per_minute),
-            per_visitor_and_hour: rate(limits.messages_per_visitor_per_hour),
-            feedback_per_day: rate(limits.messages_per_day),
-            replies_at_once: limits.replies_at_once,
+            per_address_and_minute: rate(limits.messages_per_address_per_minute()),
+            per_visitor_and_hour: rate(limits.messages_per_visitor_per_hour()),
+            feedback_per_day: rate(limits.messages_per_day()),
+            replies_at_once: limits.replies_at_once(),
         }
+    }
+}
+
+impl From<NotAdmitted> for RequestError {
+    fn from(reason: NotAdmitted) -> Self {
+        let hint = match reason {
+            NotAdmitted::Anonymous => "",
+            NotAdmitted::Signed => "; `POST /w/{token}/visitors` gives a credential",
+        };
+        Self::Visitor(format!("{reason}{hint}").into())
     }
 }
 

@@ -1,7 +1,7 @@
 //! One crawl from its start page to its end.
 
-mod settle;
 mod start;
+mod visited;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -213,7 +213,7 @@ impl Run<'_> {
                 biased;
                 () = sleep_until(deadline) => return Ok(Limit::Time),
                 Some(visit) = flights.next() => {
-                    self.settle(visit);
+                    self.record_visit(visit);
                     if self.alone > 0 {
                         self.alone -= 1;
                         self.journal.record(self.frontier.found()).await?;

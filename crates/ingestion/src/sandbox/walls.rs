@@ -26,6 +26,10 @@ const PROGRAM_OPEN_FILES: u64 = 64;
 /// fails.
 ///
 /// If the system cannot filter system calls, a line on standard error says so; the other restrictions apply.
+///
+/// # Errors
+///
+/// The error of the system if it refuses another restriction.
 pub fn put_up() -> io::Result<()> {
     permanent(OPEN_FILES)?;
     #[cfg(target_os = "linux")]

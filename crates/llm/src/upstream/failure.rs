@@ -11,7 +11,7 @@ const KEY_PREFIX: &str = "sk-";
 
 /// A failed attempt. The message is for the log.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub(crate) struct UpstreamFailure {
     pub(crate) remedy: Remedy,
     pub(crate) message: String,
     pub(crate) source: Option<Cause>,
@@ -28,7 +28,7 @@ pub(crate) enum Remedy {
     None,
 }
 
-impl Failure {
+impl UpstreamFailure {
     pub(crate) fn new(remedy: Remedy, message: impl Into<String>) -> Self {
         Self { remedy, message: message.into(), source: None }
     }

@@ -5,7 +5,7 @@ use tokio::time::{Duration, Instant, timeout_at};
 
 use super::draft::Draft;
 use super::events::{Decoder, Event};
-use super::failure::{Failure, Remedy, quote};
+use super::failure::{Remedy, UpstreamFailure, quote};
 use super::wire::{Completion, Usage, error_text};
 
 /// The largest answer that is read: 4,096 tokens with the frames of a stream, and reasoning.
@@ -49,7 +49,7 @@ pub(super) async fn stream(
     pace: Pace,
     draft: &mut Draft,
     key: Option<&str>,
-) -> Result<End, Failure> {
+) -> Result<End, UpstreamFailure> {
     let mut events =
         Events { response, left: ANSWER_BYTES, decoder: Decoder::default(), fault: None };
     let mut state = StreamState { deadline: pace.first, finish: None, usage: None };
@@ -61,9 +61,9 @@ pub(super) async fn stream(
             Ok(Ok(None)) => return Err(broken("closed the stream before the reply was complete")),
             Ok(Err(failure)) => return Err(failure),
             Err(_) if draft.is_started() => {
-                return Err(Failure::new(Remedy::Elsewhere, "stalled within the reply"));
+                return Err(UpstreamFailure::new(Remedy::Elsewhere, "stalled within the reply"));
             }
-            Err(_) => return Err(Failure::new(Remedy::Elsewhere, "sent no token in time")),
+            Err(_) => return Err(UpstreamFailure::new(Remedy::Elsewhere, "sent no token in time")),
         };
         if event.data.trim() == "[DONE]" {
             state.finish.get_or_insert_default();
@@ -72,8 +72,9 @@ pub(super) async fn stream(
         if event.is_error {
             return Err(sent_error(&event.data, key));
         }
-        let chunk: Completion = serde_json::from_str(&event.data)
-            .map_err(|error| Failure::because(Remedy::Elsewhere, "sent a broken chunk", error))?;
+        let chunk: Completion = serde_json::from_str(&event.data).map_err(|error| {
+            UpstreamFailure::because(Remedy::Elsewhere, "sent a broken chunk", error)
+        })?;
         if let Some(error) = chunk.error {
             return Err(sent_error(&error_text(&error), key));
         }
@@ -121,16 +122,16 @@ pub(super) async fn whole(
     response: Response,
     draft: &mut Draft,
     key: Option<&str>,
-) -> Result<End, Failure> {
+) -> Result<End, UpstreamFailure> {
     let body = bytes(response, ANSWER_BYTES).await?;
     let completion: Completion = serde_json::from_slice(&body).map_err(|error| {
-        Failure::because(Remedy::Elsewhere, "sent an invalid completion", error)
+        UpstreamFailure::because(Remedy::Elsewhere, "sent an invalid completion", error)
     })?;
     if let Some(error) = completion.error {
         return Err(sent_error(&error_text(&error), key));
     }
     let Some(mut choice) = completion.choices.into_iter().flatten().find(|c| c.index == 0) else {
-        return Err(Failure::new(Remedy::Elsewhere, "sent a completion without a choice"));
+        return Err(UpstreamFailure::new(Remedy::Elsewhere, "sent a completion without a choice"));
     };
     let mut reason = choice.finish_reason.take();
     draft.push(&choice.into_delta().text());
@@ -159,11 +160,11 @@ pub(crate) async fn error(mut response: Response, key: Option<&str>) -> String {
 }
 
 /// Whether a reply that ended for `reason` is valid.
-fn finish(reason: Option<&str>, draft: &Draft) -> Result<(), Failure> {
+fn finish(reason: Option<&str>, draft: &Draft) -> Result<(), UpstreamFailure> {
     match reason {
-        Some("error") => Err(Failure::new(Remedy::Elsewhere, "broke the reply off")),
+        Some("error") => Err(UpstreamFailure::new(Remedy::Elsewhere, "broke the reply off")),
         Some("content_filter") if !draft.has_text() => {
-            Err(Failure::new(Remedy::None, "withheld the reply: content filter"))
+            Err(UpstreamFailure::new(Remedy::None, "withheld the reply: content filter"))
         }
         _ if !draft.has_text() => Err(broken("sent an empty reply")),
         _ => Ok(()),
@@ -171,7 +172,10 @@ fn finish(reason: Option<&str>, draft: &Draft) -> Result<(), Failure> {
 }
 
 /// The body of an answer, of at most `limit` bytes.
-pub(crate) async fn bytes(mut response: Response, limit: usize) -> Result<Vec<u8>, Failure> {
+pub(crate) async fn bytes(
+    mut response: Response,
+    limit: usize,
+) -> Result<Vec<u8>, UpstreamFailure> {
     let mut body = Vec::new();
     loop {
         match response.chunk().await {
@@ -189,12 +193,12 @@ struct Events {
     left: usize,
     decoder: Decoder,
     /// The error after the decoded events.
-    fault: Option<Failure>,
+    fault: Option<UpstreamFailure>,
 }
 
 impl Events {
     /// The next event; `None` at the end. Cancel-safe.
-    async fn next(&mut self) -> Result<Option<Event>, Failure> {
+    async fn next(&mut self) -> Result<Option<Event>, UpstreamFailure> {
         loop {
             if let Some(event) = self.decoder.next() {
                 return Ok(Some(event));
@@ -207,24 +211,28 @@ impl Events {
             self.left = self.left.checked_sub(chunk.len()).ok_or_else(|| too_long(ANSWER_BYTES))?;
             let decoded = self.decoder.push(&chunk);
             self.fault = decoded.err().map(|error| {
-                Failure::because(Remedy::Elsewhere, "sent a stream that is malformed", error)
+                UpstreamFailure::because(
+                    Remedy::Elsewhere,
+                    "sent a stream that is malformed",
+                    error,
+                )
             });
         }
     }
 }
 
-fn sent_error(text: &str, key: Option<&str>) -> Failure {
-    Failure::new(Remedy::Elsewhere, format!("sent an error: {}", quote(text, key)))
+fn sent_error(text: &str, key: Option<&str>) -> UpstreamFailure {
+    UpstreamFailure::new(Remedy::Elsewhere, format!("sent an error: {}", quote(text, key)))
 }
 
-fn cut(error: reqwest::Error) -> Failure {
-    Failure::because(Remedy::Retry(None), "broke the connection within its answer", error)
+fn cut(error: reqwest::Error) -> UpstreamFailure {
+    UpstreamFailure::because(Remedy::Retry(None), "broke the connection within its answer", error)
 }
 
-fn broken(message: &str) -> Failure {
-    Failure::new(Remedy::Retry(None), message)
+fn broken(message: &str) -> UpstreamFailure {
+    UpstreamFailure::new(Remedy::Retry(None), message)
 }
 
-fn too_long(limit: usize) -> Failure {
-    Failure::new(Remedy::Elsewhere, format!("sent more than {limit} bytes"))
+fn too_long(limit: usize) -> UpstreamFailure {
+    UpstreamFailure::new(Remedy::Elsewhere, format!("sent more than {limit} bytes"))
 }

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use super::draft::Draft;
 use super::wire::Usage;
-use super::{Failure, Remedy, Upstream, seconds};
+use super::{Remedy, Upstream, UpstreamFailure, seconds};
 use crate::prompt::follow_up;
 
 impl Upstream {
@@ -26,15 +26,18 @@ impl Upstream {
         history: &[Message],
         question: &str,
         model: &str,
-    ) -> Result<Rewritten, Failure> {
+    ) -> Result<Rewritten, UpstreamFailure> {
         let Some(pass) = self.breaker.enter() else {
-            return Err(Failure::new(Remedy::Elsewhere, "left alone after failing repeatedly"));
+            return Err(UpstreamFailure::new(
+                Remedy::Elsewhere,
+                "left alone after failing repeatedly",
+            ));
         };
         let wait = seconds(self.config.rewrite_seconds);
         let written = timeout(wait, self.written(profile, history, question, model)).await;
         let outcome = written.unwrap_or_else(|_| {
             let message = format!("rewrote no question within {} s", self.config.rewrite_seconds);
-            Err(Failure::new(Remedy::None, message))
+            Err(UpstreamFailure::new(Remedy::None, message))
         });
         match &outcome {
             Err(failure) if failure.remedy != Remedy::None => pass.failed(),
@@ -51,11 +54,11 @@ impl Upstream {
         history: &[Message],
         question: &str,
         model: &str,
-    ) -> Result<Rewritten, Failure> {
+    ) -> Result<Rewritten, UpstreamFailure> {
         let messages = follow_up::messages(history, question);
         let profile = AgentProfile {
-            temperature: Temperature::from_stored(0.0),
-            max_tokens: ReplyTokens::from_stored(follow_up::TOKENS),
+            temperature: Temperature::LOWEST,
+            max_tokens: ReplyTokens::nearest(follow_up::TOKENS),
             ..profile.clone()
         };
         let request = ReplyRequest {
@@ -78,7 +81,7 @@ impl Upstream {
             None => self.count(model, &messages, &text),
         };
         let question = follow_up::question(&text);
-        let nothing = || Failure::new(Remedy::None, "wrote no question to search for");
+        let nothing = || UpstreamFailure::new(Remedy::None, "wrote no question to search for");
         Ok(Rewritten { question: question.ok_or_else(nothing)?, tokens })
     }
 }

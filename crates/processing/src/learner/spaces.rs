@@ -5,11 +5,11 @@ use cicerone_domain::meaning::{PAIRS, PROBE, Space, calibrate};
 use cicerone_domain::ports::{EmbedError, EmbedFailure, Purpose};
 use tokio::time::Instant;
 
-use super::{CHECK, Learner, Trouble};
+use super::{CHECK, LearnError, Learner};
 
 impl Learner {
     /// The space of the model, which is checked first if that is due.
-    pub(super) async fn space(&self) -> Result<Space, Trouble> {
+    pub(super) async fn space(&self) -> Result<Space, LearnError> {
         let checked = self.state.lock().checked;
         if checked.is_some_and(|at| at.elapsed() < CHECK)
             && let Some(space) = self.ports.space.get()
@@ -33,7 +33,7 @@ impl Learner {
     }
 
     /// Recognises the space of the model by its vector of a fixed text, or creates a new one.
-    async fn look(&self) -> Result<Space, Trouble> {
+    async fn look(&self) -> Result<Space, LearnError> {
         let embedder = self.ports.embedder.as_ref();
         let texts = [PROBE.to_owned()];
         let probes = embedder.embed(&texts, Purpose::Passage).await?;

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use cicerone_domain::check::{Check, CheckResult, Comparison, ComparisonOutcome};
+use cicerone_domain::check::{
+    AfterFailure, Check, CheckResult, Comparison, ComparisonOutcome, after_failure,
+};
 use cicerone_domain::job::ClaimedJob;
 use cicerone_domain::ports::PassageIndex;
 use cicerone_domain::retrieval::{AgentVersion, Found, Query};
@@ -117,7 +119,7 @@ impl Worker {
         Ok(results)
     }
 
-    /// Asks a check, again if the server is overloaded, and at most three times if the model or the database fails.
+    /// Asks a check, again as often as [`after_failure`] allows.
     async fn ask_one(
         &self,
         job: &ClaimedJob,
@@ -125,22 +127,20 @@ impl Worker {
         index: &Arc<dyn PassageIndex>,
     ) -> Result<CheckResult, Error> {
         let agent = (job.source.account_id, job.source.agent_id);
-        let mut failures = 0;
+        let mut attempt = 1;
         loop {
             let index = Some(Arc::clone(index));
-            let pause = match self.ports.answers.ask_check(agent, check, index).await {
+            let error = match self.ports.answers.ask_check(agent, check, index).await {
                 Ok(result) => return Ok(result),
-                Err(Error::Overloaded) => limits::GUARD_OVERLOADED_MILLIS,
-                Err(error @ (Error::ModelUnavailable(_) | Error::Unavailable(_))) => {
-                    failures += 1;
-                    if failures >= limits::CHECK_ATTEMPTS {
-                        return Err(error);
-                    }
-                    limits::GUARD_FAILED_MILLIS * u64::from(failures)
-                }
-                Err(error) => return Err(error),
+                Err(error) => error,
             };
-            tokio::time::sleep(Duration::from_millis(pause)).await;
+            match after_failure(&error, attempt) {
+                AfterFailure::Again { wait, is_counted } => {
+                    attempt += u32::from(is_counted);
+                    tokio::time::sleep(wait).await;
+                }
+                AfterFailure::GivenUp | AfterFailure::Hopeless => return Err(error),
+            }
         }
     }
 }

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use cicerone_domain::Entropy;
-
 /// How many jobs run at once, and how long they may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkerSettings {
@@ -32,38 +30,5 @@ impl Default for WorkerSettings {
             deadline: Duration::from_secs(20 * 60),
             grace: Duration::from_secs(20),
         }
-    }
-}
-
-/// The pause after the attempt with this number: 1, 2, 4, 8 s and so on, ±20 %.
-pub(super) fn backoff_millis(attempt: u32, entropy: &dyn Entropy) -> i64 {
-    let base = 1_000_i64 << attempt.saturating_sub(1).min(6);
-    let mut chance = [0_u8; 1];
-    entropy.fill(&mut chance);
-    let [chance] = chance;
-    base * (800 + i64::from(chance) * 400 / 255) / 1_000
-}
-
-#[cfg(test)]
-mod tests {
-    use cicerone_domain::Entropy;
-
-    use super::backoff_millis;
-
-    struct Always(u8);
-
-    impl Entropy for Always {
-        fn fill(&self, target: &mut [u8]) {
-            target.fill(self.0);
-        }
-    }
-
-    #[test]
-    fn the_pause_doubles_and_varies_by_a_fifth() {
-        for (attempt, base) in [(1, 1_000), (2, 2_000), (3, 4_000), (4, 8_000)] {
-            assert_eq!(backoff_millis(attempt, &Always(0)), base * 8 / 10);
-            assert_eq!(backoff_millis(attempt, &Always(255)), base * 12 / 10);
-        }
-        assert_eq!(backoff_millis(u32::MAX, &Always(255)), 64_000 * 12 / 10);
     }
 }

@@ -35,7 +35,7 @@ enum Outcome {
 
 /// Why an attempt failed.
 #[derive(Debug, thiserror::Error)]
-enum Failure {
+enum SyncError {
     /// The database cannot be read.
     #[error(transparent)]
     Feed(Error),
@@ -50,13 +50,13 @@ enum Failure {
     BrokenOff(#[from] tokio::task::JoinError),
 }
 
-impl From<tantivy::TantivyError> for Failure {
+impl From<tantivy::TantivyError> for SyncError {
     fn from(error: tantivy::TantivyError) -> Self {
         Unusable::from(error).into()
     }
 }
 
-impl From<Unusable> for Failure {
+impl From<Unusable> for SyncError {
     fn from(error: Unusable) -> Self {
         if error.is_exhaustion() { Self::Exhausted(error) } else { Self::Index(error) }
     }
@@ -151,8 +151,8 @@ async fn catch_up(
                 return Ok(Some(snapshot));
             }
             Ok(Outcome::ContentChanged) => {}
-            Err(Failure::Feed(error)) => return Err(error),
-            Err(error @ Failure::Exhausted(_)) => return Err(exhausted(agent.id, error)),
+            Err(SyncError::Feed(error)) => return Err(error),
+            Err(error @ SyncError::Exhausted(_)) => return Err(exhausted(agent.id, error)),
             Err(error) if has_failed => return Err(Error::unavailable(error)),
             Err(error) => {
                 tracing::warn!(agent = %agent.id, error = &error as &dyn std::error::Error,
@@ -234,7 +234,7 @@ async fn apply(
     shared: &Shared,
     agent: Id<kind::Agent>,
     content: &AgentContent,
-) -> Result<Outcome, Failure> {
+) -> Result<Outcome, SyncError> {
     let folder = shared.folders.of(agent);
     let Difference { store, gone, changed, is_in_step } =
         open(folder, agent, content.clone()).await?;
@@ -274,8 +274,8 @@ async fn replace(
     shared: &Shared,
     mut writer: Writer,
     Changed { source, version, held }: Changed,
-) -> Result<Option<Writer>, Failure> {
-    let wanted = shared.feed.documents(source, version).await.map_err(Failure::Feed)?;
+) -> Result<Option<Writer>, SyncError> {
+    let wanted = shared.feed.documents(source, version).await.map_err(SyncError::Feed)?;
     let Some(wanted) = wanted else { return Ok(None) };
     let wanted: BTreeMap<i64, u64> = wanted.into_iter().collect();
     for (document, version) in &held {
@@ -293,7 +293,7 @@ async fn replace(
         let mut after = None;
         loop {
             let passages = shared.feed.passages(source, version, documents, after).await;
-            let Some(passages) = passages.map_err(Failure::Feed)? else { return Ok(None) };
+            let Some(passages) = passages.map_err(SyncError::Feed)? else { return Ok(None) };
             let are_all = passages.len() < limits::FEED_PASSAGES;
             after =
                 passages.last().map(|(document, passage)| (*document, passage.passage.position));
@@ -324,7 +324,7 @@ async fn open(
     folder: PathBuf,
     agent: Id<kind::Agent>,
     content: AgentContent,
-) -> Result<Difference, Failure> {
+) -> Result<Difference, SyncError> {
     let usable = {
         let folder = folder.clone();
         let content = content.clone();
@@ -379,7 +379,7 @@ fn compare(store: Store, content: &AgentContent) -> Result<Option<Difference>, U
     Ok(Some(Difference { store, gone, changed, is_in_step }))
 }
 
-fn make_new(folder: &Path) -> Result<Store, Failure> {
+fn make_new(folder: &Path) -> Result<Store, SyncError> {
     match std::fs::remove_dir_all(folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             return Err(Unusable::from(tantivy::TantivyError::from(error)).into());

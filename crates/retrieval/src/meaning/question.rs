@@ -138,13 +138,13 @@ impl Questions {
                 self.cache.insert(key, Arc::new(kept));
                 Some(vector)
             }
-            Ok(Err(Trouble::Text(message))) => {
+            Ok(Err(NoVector::Text(message))) => {
                 self.state.lock().answered();
                 tracing::debug!(account_id = %account, message,
                     "the embeddings upstream makes no vector of a question, which is searched by words");
                 None
             }
-            Ok(Err(Trouble::Model(message))) => {
+            Ok(Err(NoVector::Model(message))) => {
                 self.state.lock().failed(1, &message);
                 None
             }
@@ -178,7 +178,7 @@ impl Questions {
             match asked {
                 Ok(Ok(_)) => state.answered(),
                 // The question counts, too.
-                Ok(Err(Trouble::Text(message) | Trouble::Model(message))) => {
+                Ok(Err(NoVector::Text(message) | NoVector::Model(message))) => {
                     state.failed(2, &message)
                 }
                 Err(_) => {
@@ -235,7 +235,7 @@ impl State {
 }
 
 /// Why there is no vector of a question.
-enum Trouble {
+enum NoVector {
     /// The model makes vectors of other texts.
     Text(String),
     /// The model fails.
@@ -244,46 +244,46 @@ enum Trouble {
 
 /// Asks for the vector of a question. If the model fails at it, it is asked for that of its end, and then for
 /// that of another question: one text must not make the model count as failing for everybody.
-async fn ask(ports: &MeaningPorts, space: &Space, text: &str) -> Result<Vector, Trouble> {
+async fn ask(ports: &MeaningPorts, space: &Space, text: &str) -> Result<Vector, NoVector> {
     let mut refused = match one(ports, space, text).await {
-        Err(Trouble::Text(message)) => message,
+        Err(NoVector::Text(message)) => message,
         outcome => return outcome,
     };
     if let Some(short) = end(text, SHORT_CHARS) {
         refused = match one(ports, space, short).await {
-            Err(Trouble::Text(message)) => message,
+            Err(NoVector::Text(message)) => message,
             outcome => return outcome,
         };
     }
     let [(example, _), ..] = PAIRS;
     match one(ports, space, example).await {
-        Ok(_) => Err(Trouble::Text(refused)),
-        Err(Trouble::Text(_)) => Err(Trouble::Model(refused)),
-        Err(trouble) => Err(trouble),
+        Ok(_) => Err(NoVector::Text(refused)),
+        Err(NoVector::Text(_)) => Err(NoVector::Model(refused)),
+        outcome => outcome,
     }
 }
 
-/// Asks for the vector of a text once. [`Trouble::Text`] may also be due to the model.
-async fn one(ports: &MeaningPorts, space: &Space, text: &str) -> Result<Vector, Trouble> {
+/// Asks for the vector of a text once. [`NoVector::Text`] may also be due to the model.
+async fn one(ports: &MeaningPorts, space: &Space, text: &str) -> Result<Vector, NoVector> {
     let made = ports.embedder.embed(&[text.to_owned()], Purpose::Question).await;
     match made {
         Ok(vectors) => match vectors.into_iter().next() {
             Some(vector) if vector.dimension() == space.dimension => Ok(vector),
             Some(vector) => {
                 ports.space.doubt();
-                Err(Trouble::Model(format!(
+                Err(NoVector::Model(format!(
                     "the embeddings upstream sent a vector of {} dimensions instead of {}",
                     vector.dimension(),
                     space.dimension
                 )))
             }
-            None => Err(Trouble::Text("the embeddings upstream sent no vector".to_owned())),
+            None => Err(NoVector::Text("the embeddings upstream sent no vector".to_owned())),
         },
         Err(error) => {
             let message = error.to_string();
             Err(match error.failure {
-                EmbedFailure::Texts | EmbedFailure::Unclear => Trouble::Text(message),
-                EmbedFailure::Later(_) | EmbedFailure::Settings => Trouble::Model(message),
+                EmbedFailure::Texts | EmbedFailure::Unclear => NoVector::Text(message),
+                EmbedFailure::Later(_) | EmbedFailure::Settings => NoVector::Model(message),
             })
         }
     }

@@ -134,7 +134,7 @@ async fn converge(
         }
         match executor.run(&plan, &state).await? {
             Outcome::Done => {
-                if let Outcome::Moved(reason) = executor.settle().await? {
+                if let Outcome::Moved(reason) = executor.wait_for_sources().await? {
                     said = reason;
                     tokio::time::sleep(PAUSE).await;
                     continue;

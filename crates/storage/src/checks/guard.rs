@@ -6,7 +6,7 @@ use cicerone_domain::{Id, Source, Timestamp};
 use diesel::prelude::*;
 
 use super::rows::HeldRunRow;
-use super::{remove_old, tell};
+use super::{publish_to_takers, remove_old};
 use crate::connection::AnyConnection;
 use crate::error::TransactionError;
 use crate::schema::check_runs;
@@ -25,6 +25,6 @@ pub(crate) fn record_comparison(
     diesel::insert_into(check_runs::table).values(HeldRunRow::new(&run)?).execute(c)?;
     remove_old(c, &run)?;
     // A refusal always produces an event, even if the previous one named the same checks.
-    let told = if is_refused { run.event(None, event, now) } else { None };
-    told.map_or(Ok(()), |event| tell(c, &event))
+    let published = if is_refused { run.event(None, event, now) } else { None };
+    published.map_or(Ok(()), |event| publish_to_takers(c, &event))
 }

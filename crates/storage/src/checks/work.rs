@@ -8,7 +8,7 @@ use cicerone_domain::{Id, Timestamp};
 use diesel::prelude::*;
 
 use super::rows::{HeldRunRow, RunRow};
-use super::{checks_of, tell};
+use super::{checks_of, publish_to_takers};
 use crate::columns::to_json;
 use crate::connection::AnyConnection;
 use crate::dialect;
@@ -162,7 +162,7 @@ pub(super) fn release(
     Ok(())
 }
 
-/// Ends a run, and writes its event if there is something to tell.
+/// Ends a run, and publishes its event if it has one.
 pub(super) fn end(
     c: &mut AnyConnection,
     lease: &RunLease,
@@ -178,7 +178,7 @@ pub(super) fn end(
     let run = row.to_run()?.end(end.clone(), now);
     let before = last_done(c, &row.agent_id)?;
     if let Some(event) = run.event(before.as_ref(), event, now) {
-        tell(c, &event)?;
+        publish_to_takers(c, &event)?;
     }
     row.set(&run)?;
     row.lease_token = None;

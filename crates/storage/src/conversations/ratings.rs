@@ -162,7 +162,7 @@ fn write_event(
     let texts = (text(reply.position - 1)?, text(reply.position)?);
     let texts = (texts.0.as_str(), texts.1.as_str());
     let event = Event::of_rating(&reply.of, reply.number, rating, texts, event, now);
-    events::tell(c, &event, takers)
+    events::publish(c, &event, takers)
 }
 
 /// Removes the rating of a reply.

@@ -6,7 +6,7 @@ use cicerone_domain::{Conversation, Error};
 use diesel::result::{DatabaseErrorKind, Error as DieselError};
 
 use super::{ConversationRow, MetadataRow, NewMessageRow};
-use crate::columns::{narrow, time, to_json, wide};
+use crate::columns::{narrow, time, to_json};
 use crate::connection::AnyConnection;
 use crate::dialect::{self, TurnRow, Turns};
 use crate::error::TransactionError;
@@ -21,11 +21,7 @@ const MESSAGES: i64 = 2;
 pub(super) fn append(c: &mut AnyConnection, turn: &Turn) -> Result<Turn, TransactionError> {
     let mut turn = turn.clone();
     let first = place(c, &mut turn)?;
-    if turn.after.is_some_and(|after| wide(after) != first) {
-        let message =
-            "the conversation was continued while the reply was written; nothing was stored";
-        return Err(Error::Conflict(message.to_owned()).into());
-    }
+    turn.check_continues_last(narrow("conversations.message_count", first)?)?;
     match insert_together(c, &[(&turn, first)]) {
         Err(TransactionError::Database(error)) if is_missing_agent(&error) => {
             return Err(Error::not_found("agent", turn.conversation.agent_id).into());

@@ -49,7 +49,7 @@ pub(super) fn guarding(
     if !changes(c, &source, number)? {
         return Ok(Vec::new());
     }
-    checks::checks_of(c, source.agent_id)
+    Ok(checks::checks_of(c, source.agent_id)?.into_vec())
 }
 
 /// Whether a crawl adds or removes documents.

@@ -219,5 +219,5 @@ fn write_events(
         let event = Event::of_finished(source, content, *event, request_id, now);
         written.push(event.ok_or_else(under_way)?);
     }
-    events::tell_all(c, &written, &takers)
+    events::publish_all(c, &written, &takers)
 }

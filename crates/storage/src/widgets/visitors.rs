@@ -104,7 +104,7 @@ pub(super) fn request_handoff(
         return Ok(());
     }
     let message = message.map(HandoffMessage::as_str);
-    events::tell(c, &Event::of_handoff(&conversation, message, event, now), takers)
+    events::publish(c, &Event::of_handoff(&conversation, message, event, now), takers)
 }
 
 /// Stores how the visitor can be reached.
@@ -128,5 +128,5 @@ pub(super) fn put_lead(
     if takers.is_empty() {
         return Ok(());
     }
-    events::tell(c, &Event::of_lead(&conversation, lead, event, now), takers)
+    events::publish(c, &Event::of_lead(&conversation, lead, event, now), takers)
 }

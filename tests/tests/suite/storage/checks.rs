@@ -1,7 +1,7 @@
 //! Checks and their runs.
 
 use cicerone_domain::check::{
-    Check, CheckResult, CheckRun, GivenCheck, RunEnd, RunStatus, RunTrigger, parse_checks,
+    CheckList, CheckResult, CheckRun, GivenCheck, RunEnd, RunStatus, RunTrigger,
 };
 use cicerone_domain::ports::{AgentStore as _, CheckStore as _, ClaimedRun, RunClaim, RunLease};
 use cicerone_domain::{Agent, Id, Scope, kind, limits};
@@ -11,13 +11,13 @@ use super::fixture::{
     on_each, text,
 };
 
-fn checks(count: usize) -> Vec<Check> {
+fn checks(count: usize) -> CheckList {
     let check = |number| GivenCheck {
         question: Some(format!("When do you open door {number}?")),
         contains: Some(vec!["nine".to_owned()]),
         ..GivenCheck::default()
     };
-    parse_checks((0..count).map(check).collect()).unwrap()
+    CheckList::parse((0..count).map(check).collect()).unwrap()
 }
 
 fn result(question: &str, passed: bool) -> CheckResult {
@@ -109,7 +109,8 @@ async fn a_run_keeps_its_results_and_its_checks_between_claims() {
         assert_eq!(end(world, &begun.lease, RunEnd::Done(half.clone())).await, None);
 
         let mut again = claim(world, None).await.unwrap();
-        assert_eq!((again.run.results.clone(), again.checks, again.attempts), (half, checks(2), 1));
+        let expected = (half, checks(2).into_vec(), 1);
+        assert_eq!((again.run.results.clone(), again.checks, again.attempts), expected);
         // Each crash counts as an attempt, and so does a failure; overload does not.
         for (attempt, counts) in [(2, true), (2, false), (3, true)] {
             storage.release_run(&again.lease, world.now(), counts).await.unwrap();

@@ -10,7 +10,7 @@ use super::bytes::kept;
 use super::fixture::{World, assert_not_found, extracted, large, new_id, new_job, on_each, text};
 
 fn pair(question: &str) -> Vec<QaPair> {
-    vec![QaPair { question: question.to_owned(), answer: "At nine.".to_owned() }]
+    vec![QaPair::parse(question.to_owned(), "At nine.".to_owned()).unwrap()]
 }
 
 fn content() -> SourceContent {

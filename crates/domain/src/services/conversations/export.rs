@@ -46,8 +46,11 @@ pub struct Export {
 }
 
 impl Conversations {
-    /// Starts an export of an agent's conversations that began before this moment. Fails with [`Error::Overloaded`] if
-    /// too many are in progress.
+    /// Starts an export of an agent's conversations that began before this moment.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Overloaded`] if too many are in progress.
     pub fn export(
         &self,
         scope: &Scope,
@@ -69,8 +72,11 @@ impl Conversations {
 
 impl Export {
     /// The next piece, newest conversation first; `None` after the last one. Each is a consistent snapshot. A
-    /// conversation that is deleted between two pieces is omitted or cut short. Fails with [`Error::NotFound`] for the
-    /// agent.
+    /// conversation that is deleted between two pieces is omitted or cut short.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for the agent.
     pub async fn next(&mut self) -> Result<Option<Batch<PlacedMessage>>, Error> {
         let Some(from) = self.from.take() else { return Ok(None) };
         let filter = self.filter.clone();

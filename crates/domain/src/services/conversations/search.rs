@@ -16,12 +16,15 @@ use crate::services::conversations::Conversations;
 use crate::timestamp::Timestamp;
 
 impl Conversations {
-    /// Conversations of an agent in whose messages every word occurs, newest first. Fails with [`Error::NotFound`] for
-    /// the agent.
+    /// Conversations of an agent in whose messages every word occurs, newest first.
     ///
     /// A page has fewer items than its size, or none, if the search reached one of its limits:
     /// [`SEARCHED_CONVERSATIONS`](limits::SEARCHED_CONVERSATIONS), [`SEARCHED_BYTES`](limits::SEARCHED_BYTES) and
     /// [`SEARCH_MILLIS`](limits::SEARCH_MILLIS). It continues after the last conversation that was searched.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] for the agent.
     pub async fn search(
         &self,
         scope: &Scope,

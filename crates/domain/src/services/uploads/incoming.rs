@@ -32,8 +32,10 @@ impl IncomingFile {
 
     /// Adds the next piece.
     ///
-    /// Fails with [`Error::Validation`] as soon as the file is over 10 MiB: the rest is not kept
-    /// anywhere. Fails with [`Error::Unavailable`] if there is no space.
+    /// # Errors
+    ///
+    /// [`Error::Validation`] as soon as the file is over 10 MiB: the rest is not kept anywhere. [`Error::Unavailable`]
+    /// if there is no space.
     pub async fn append(&mut self, piece: Bytes) -> Result<(), Error> {
         self.length = self.length.saturating_add(piece.len());
         if self.length > limits::FILE_BYTES {
@@ -52,6 +54,10 @@ impl IncomingFile {
     }
 
     /// Reads the bytes that have arrived into memory.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
     pub async fn into_bytes(self) -> Result<Bytes, Error> {
         self.spooled.into_bytes().await
     }

@@ -1,9 +1,11 @@
 //! The body with an agent's checks, read without keeping more than they may have.
+//!
+//! Its lists have readers of their own, so `value_type` repeats what they hold: serde would keep a list of any length.
 
 use std::fmt;
 use std::marker::PhantomData;
 
-use cicerone_domain::check::{Check, GivenCheck, parse_checks};
+use cicerone_domain::check::{CheckList, GivenCheck};
 use cicerone_domain::{Error, limits};
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
@@ -11,56 +13,39 @@ use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use utoipa::ToSchema;
 
 /// The checks of an agent.
-#[derive(ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[schema(examples(json!({"checks": [{"question": "When do you open?", "contains": ["nine"], "answered": true}]})))]
-#[expect(dead_code, reason = "it declares the schema; the body is read by `Given`")]
 pub(super) struct ReplaceChecks {
     /// The checks, in the order in which they are asked. All together take at most 256 KiB of JSON.
-    #[schema(max_items = 100)]
-    checks: Vec<NewCheck>,
+    #[schema(value_type = Vec<NewCheck>, max_items = 100)]
+    checks: Option<Few<Object<NewCheck>, { limits::CHECKS }>>,
 }
 
 /// A question and the expectations that its reply must meet. At least one of `contains`, `sources` and `answered` is
 /// required.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "it declares the schema; the body is read by `Given`")]
+#[derive(Deserialize, ToSchema)]
 struct NewCheck {
-    #[schema(min_length = 1, max_length = 4000, pattern = "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$")]
-    question: String,
+    #[schema(value_type = String, min_length = 1, max_length = 4000, pattern = "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$")]
+    question: Option<String>,
     /// Texts of at most 200 characters that the reply must contain; case is ignored.
-    #[schema(max_items = 5, inline)]
-    contains: Option<Vec<ExpectedText>>,
+    #[schema(value_type = Option<Vec<ExpectedText>>, max_items = 5, inline)]
+    contains: Option<Few<ExpectedText, { limits::CHECK_EXPECTATIONS }>>,
     /// Ids of sources, or addresses of pages, each of which the reply must cite.
-    #[schema(max_items = 5, inline)]
-    sources: Option<Vec<ExpectedSource>>,
+    #[schema(value_type = Option<Vec<ExpectedSource>>, max_items = 5, inline)]
+    sources: Option<Few<ExpectedSource, { limits::CHECK_EXPECTATIONS }>>,
     /// Whether the reply must be based on a source (true) or must not be (false); null if this is not checked.
     answered: Option<bool>,
 }
 
 /// A text that a reply must contain.
-#[derive(ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[schema(min_length = 1, max_length = 200, pattern = "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$")]
-#[expect(dead_code, reason = "it declares the schema; the body is read by `Given`")]
 struct ExpectedText(String);
 
 /// The id of a source, or the address of a page.
-#[derive(ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[schema(max_length = 2048, pattern = "^(src_[0-9A-Za-z]{10}$|[Hh][Tt][Tt][Pp][Ss]?://[^\\s/?#])")]
-#[expect(dead_code, reason = "it declares the schema; the body is read by `Given`")]
 struct ExpectedSource(String);
-
-#[derive(Deserialize)]
-struct Given {
-    checks: Option<Few<Object<Item>, { limits::CHECKS }>>,
-}
-
-#[derive(Deserialize)]
-struct Item {
-    question: Option<String>,
-    contains: Option<Few<String, { limits::CHECK_EXPECTATIONS }>>,
-    sources: Option<Few<String, { limits::CHECK_EXPECTATIONS }>>,
-    answered: Option<bool>,
-}
 
 /// A JSON object. The structs alone would also be read from arrays of their values.
 struct Object<T>(T);
@@ -123,9 +108,9 @@ impl<'de, T: Deserialize<'de>, const MOST: usize> Visitor<'de> for FewVisitor<T,
 /// # Errors
 ///
 /// The first part that is malformed or out of its limits, with its path.
-pub(super) fn parse(text: &[u8]) -> Result<Vec<Check>, Error> {
+pub(super) fn parse(text: &[u8]) -> Result<CheckList, Error> {
     let mut reader = serde_json::Deserializer::from_slice(text);
-    let given = serde_path_to_error::deserialize::<_, Object<Given>>(&mut reader);
+    let given = serde_path_to_error::deserialize::<_, Object<ReplaceChecks>>(&mut reader);
     let Object(given) = given.map_err(|error| {
         let path = error.path().to_string();
         let message = format!("cannot be read: {}", error.inner());
@@ -134,16 +119,18 @@ pub(super) fn parse(text: &[u8]) -> Result<Vec<Check>, Error> {
     })?;
     reader.end().map_err(|error| Error::invalid("body", format!("must be JSON ({error})")))?;
     let checks = given.checks.ok_or_else(|| Error::missing("checks"))?;
-    parse_checks(checks.0.into_iter().map(|Object(item)| item.into()).collect())
+    CheckList::parse(checks.0.into_iter().map(|Object(check)| check.into()).collect())
 }
 
-impl From<Item> for GivenCheck {
-    fn from(item: Item) -> Self {
+impl From<NewCheck> for GivenCheck {
+    fn from(check: NewCheck) -> Self {
+        let texts = |Few(texts): Few<ExpectedText, _>| texts.into_iter().map(|text| text.0);
+        let sources = |Few(sources): Few<ExpectedSource, _>| sources.into_iter().map(|it| it.0);
         Self {
-            question: item.question,
-            contains: item.contains.map(|texts| texts.0),
-            sources: item.sources.map(|sources| sources.0),
-            answered: item.answered,
+            question: check.question,
+            contains: check.contains.map(|given| texts(given).collect()),
+            sources: check.sources.map(|given| sources(given).collect()),
+            answered: check.answered,
         }
     }
 }
@@ -192,6 +179,6 @@ mod tests {
             );
         }
         let fine = of(r#"{"question": "a", "contains": null, "answered": false, "other": 5}"#);
-        assert_eq!(parse(fine.as_bytes()).unwrap().len(), 1);
+        assert_eq!(parse(fine.as_bytes()).unwrap().as_slice().len(), 1);
     }
 }

@@ -1,4 +1,7 @@
 //! The parameters that are more than a flag, a number or a text, and those for unsupported features.
+//!
+//! They are read by hand beside the structs that declare them, because clients send parameters of many forms that agents
+//! have no use for: those that are undeclared must be recognised to be refused, and a struct would keep large values whole.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,7 @@
 //! `POST /v1/agents/{agent_id}/sources`
+//!
+//! The schema is written by hand, with one alternative for each type, because what `content` may hold depends on `type`:
+//! serde reads such an enum only by buffering the body, and then names no field in its errors.
 
 use actix_web::http::{Method, StatusCode};
 use cicerone_domain::services::NewSource;
@@ -67,8 +70,6 @@ impl Body for CreateSource {
     }
 }
 
-/// Written by hand, one alternative for each type: what `content` may hold depends on `type`. Serde could read
-/// such an enum only by buffering the body, and would then name no field in its errors.
 impl PartialSchema for CreateSource {
     fn schema() -> RefOr<Schema> {
         let website = string()

@@ -1,4 +1,7 @@
 //! `POST /v1/sources/{source_id}/pairs`
+//!
+//! The body is read by hand, and [`Pair`] declares only the schema, because the domain reads the pairs as they arrive, without
+//! keeping anything else, and reports all that are wrong.
 
 use std::fmt;
 

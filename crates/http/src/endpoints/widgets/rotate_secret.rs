@@ -1,9 +1,9 @@
 //! `POST /v1/widgets/{widget_id}/rotate_secret`
 
 use actix_web::http::{Method, StatusCode};
+use cicerone_domain::Error;
 use cicerone_domain::audit::AuditAction;
-use cicerone_domain::widget::parse_secret_keep_seconds;
-use cicerone_domain::{Error, limits};
+use cicerone_domain::widget::SecretKept;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -43,23 +43,22 @@ struct RotateSecret {
 }
 
 impl Body for RotateSecret {
-    type Checked = i64;
+    type Checked = SecretKept;
 
-    fn check(self, _: &Current<'_>) -> Result<i64, Error> {
-        let usual = limits::RETIRED_SECRET_MILLIS / 1_000;
-        Ok(parse_secret_keep_seconds(self.keep_seconds.unwrap_or(usual))?)
+    fn check(self, _: &Current<'_>) -> Result<SecretKept, Error> {
+        Ok(SecretKept::parse(self.keep_seconds)?)
     }
 }
 
 async fn handle(caller: Authorized<AgentsWrite>, app: App, mut incoming: Incoming) -> Answer {
-    let (keep_seconds, key) = incoming.keyed_optional_body::<RotateSecret>(&app).await?;
+    let (kept_for, key) = incoming.keyed_optional_body::<RotateSecret>(&app).await?;
     let id = incoming.path_id();
     Change::new(&app, &caller, key)
         .audited(AuditAction::WidgetSecretRotated, None)
         .answer(
             |issued| kept_with_secret(StatusCode::OK, issued),
             move |app, caller, completion| async move {
-                app.widgets.rotate_secret(&caller.scope, id?, keep_seconds, completion).await
+                app.widgets.rotate_secret(&caller.scope, id?, kept_for, completion).await
             },
         )
         .await

@@ -3,7 +3,7 @@
 use actix_web::http::Method;
 use cicerone_domain::Error;
 use cicerone_domain::audit::AuditAction;
-use cicerone_domain::widget::parse_keep_seconds;
+use cicerone_domain::widget::TokenKept;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -36,20 +36,20 @@ struct RotateToken {
 }
 
 impl Body for RotateToken {
-    type Checked = i64;
+    type Checked = TokenKept;
 
-    fn check(self, _: &Current<'_>) -> Result<i64, Error> {
-        Ok(parse_keep_seconds(self.keep_seconds.unwrap_or_default())?)
+    fn check(self, _: &Current<'_>) -> Result<TokenKept, Error> {
+        Ok(TokenKept::parse(self.keep_seconds)?)
     }
 }
 
 async fn handle(caller: Authorized<AgentsWrite>, app: App, mut incoming: Incoming) -> Answer {
-    let (keep_seconds, key) = incoming.keyed_body::<RotateToken>(&app).await?;
+    let (kept_for, key) = incoming.keyed_body::<RotateToken>(&app).await?;
     let id = incoming.path_id();
     Change::new(&app, &caller, key)
         .audited(AuditAction::WidgetTokenRotated, None)
         .answer(kept, move |app, caller, completion| async move {
-            app.widgets.rotate_token(&caller.scope, id?, keep_seconds, completion).await
+            app.widgets.rotate_token(&caller.scope, id?, kept_for, completion).await
         })
         .await
 }

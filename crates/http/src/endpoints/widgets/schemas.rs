@@ -1,4 +1,5 @@
-//! The schemas of fields that a derive cannot describe.
+//! The schemas of fields that a derive cannot describe, because it has no limits for the items of a list or for the values of
+//! a map, and no list of names that includes null.
 
 use cicerone_domain::limits;
 use cicerone_domain::widget::{IdentityRule, Scheme, Side, TEXT_KEYS};
@@ -6,21 +7,10 @@ use utoipa::openapi::schema::{
     AdditionalProperties, Array, ArrayBuilder, Object, ObjectBuilder, SchemaType, Type,
 };
 
-use crate::openapi::schema::{name_of_or_null, nullable_string, string};
+use crate::openapi::schema::{name_of_or_null, string};
 
 /// A text that is not blank and has no NUL.
 const SHOWN: &str = "^[^\\u0000]*[^\\s\\u0000][^\\u0000]*$";
-
-pub(super) fn accent() -> Object {
-    nullable_string()
-        .pattern(Some("^#[0-9A-Fa-f]{6}$"))
-        .description(Some(
-            "The colour of buttons and links, with a contrast of at least 3:1 to `#ffffff` and to `#131516`; null for \
-             `#2f5bd7`.",
-        ))
-        .examples(["#2f5bd7"])
-        .build()
-}
 
 pub(super) fn scheme() -> Object {
     let about =
@@ -39,14 +29,6 @@ pub(super) fn identity() -> Object {
     let about =
         "Whether visitors are users of the owner's site, whose identity it signs; null for `none`.";
     name_of_or_null(IdentityRule::ALL.map(IdentityRule::name), about)
-}
-
-pub(super) fn language() -> Object {
-    nullable_string()
-        .max_length(Some(limits::WIDGET_LANGUAGE_CHARS))
-        .pattern(Some("^[A-Za-z]{2,8}(-[0-9A-Za-z]{1,8})*$"))
-        .description(Some("A BCP 47 tag; null for `en`."))
-        .build()
 }
 
 fn list(items: Object, most: usize, about: &str) -> Array {

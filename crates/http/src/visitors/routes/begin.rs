@@ -1,7 +1,7 @@
 //! `POST /w/{token}/visitors`
 
 use actix_web::http::Method;
-use cicerone_domain::widget::IdentityRule;
+use cicerone_domain::widget::Identification;
 use cicerone_domain::{Id, kind};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -9,7 +9,6 @@ use utoipa::ToSchema;
 use super::of_widget;
 use crate::context::{App, Incoming};
 use crate::endpoint::Endpoint;
-use crate::error::RequestError;
 use crate::response::{Answer, ok};
 use crate::visitors::Visitors;
 use crate::visitors::visit::Visit;
@@ -38,10 +37,7 @@ struct VisitorView {
 
 async fn handle(app: App, incoming: Incoming) -> Answer {
     let visit = Visit::of(&app, &incoming.request).await?;
-    if visit.widget().identity == IdentityRule::Required {
-        let reason = "this widget requires an identity that its site has signed";
-        return Err(RequestError::Visitor(reason.into()));
-    }
+    visit.widget().identity.admits(Identification::Anonymous)?;
     let credentials = &Visitors::of(&app)?.credentials;
     let (visitor_id, credential) = credentials.issue(visit.widget().agent_id, app.entropy.as_ref());
     Ok(ok(&VisitorView { visitor_id, credential }))

@@ -2,7 +2,7 @@
 
 use actix_web::http::Method;
 use cicerone_domain::conversation::{PlacedMessage, Rating};
-use cicerone_domain::limits::{VISITOR_MESSAGES, VISITOR_MESSAGES_BYTES};
+use cicerone_domain::limits::VISITOR_MESSAGES_BYTES;
 use cicerone_domain::{Id, Role, Timestamp, kind};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -89,8 +89,7 @@ async fn handle(app: App, incoming: Incoming) -> Answer {
     let visitor = visit.visitor(&app, &incoming.request)?;
     let id = conversation_id(&incoming.request)?;
     visit.context.expect_bytes(&app, MAKING).await?;
-    let found = app.widgets.conversation(&visitor, id, VISITOR_MESSAGES, VISITOR_MESSAGES_BYTES);
-    let (conversation, messages) = found.await?;
+    let (conversation, messages) = app.widgets.conversation(&visitor, id).await?;
     let shows_sources = visit.widget().look.show_sources;
     Ok(ok(&ConversationView {
         id,

@@ -48,13 +48,9 @@ async fn handle(app: App, mut incoming: Incoming) -> Answer {
     let message = incoming.body_within::<RequestHandoff>(&app, VISITOR_BODY_BYTES).await?;
     visit.count_feedback(&app, visitor.visitor.id)?;
     let id = conversation_id(&incoming.request)?;
-    if !visit.widget().look.handoff {
-        let reason = "this widget has no `handoff`";
-        return Err(Error::Conflict(reason.to_owned()).into());
-    }
     let work = {
-        let app = app.clone();
-        async move { app.widgets.request_handoff(&visitor, id, message).await }
+        let (app, found) = (app.clone(), visit.found());
+        async move { app.widgets.request_handoff(&found.open.widget, &visitor, id, message).await }
     };
     visit.feed_back(&app, work).await?;
     Ok(HttpResponse::NoContent().finish())

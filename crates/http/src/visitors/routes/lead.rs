@@ -55,12 +55,9 @@ async fn handle(app: App, mut incoming: Incoming) -> Answer {
     let lead = incoming.body_within::<LeaveLead>(&app, VISITOR_BODY_BYTES).await?;
     visit.count_feedback(&app, visitor.visitor.id)?;
     let id = conversation_id(&incoming.request)?;
-    if !visit.widget().look.lead {
-        return Err(Error::Conflict("this widget has no `lead`".to_owned()).into());
-    }
     let work = {
-        let app = app.clone();
-        async move { app.widgets.put_lead(&visitor, id, lead).await }
+        let (app, found) = (app.clone(), visit.found());
+        async move { app.widgets.put_lead(&found.open.widget, &visitor, id, lead).await }
     };
     visit.feed_back(&app, work).await?;
     Ok(HttpResponse::NoContent().finish())

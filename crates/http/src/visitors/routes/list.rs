@@ -1,7 +1,6 @@
 //! `GET /w/{token}/conversations`
 
 use actix_web::http::Method;
-use cicerone_domain::limits::VISITOR_CONVERSATIONS;
 use cicerone_domain::widget::VisitorConversation;
 use cicerone_domain::{Id, Timestamp, kind};
 use serde::Serialize;
@@ -58,6 +57,6 @@ impl<'a> From<&'a VisitorConversation> for ItemView<'a> {
 async fn handle(app: App, incoming: Incoming) -> Answer {
     let visit = Visit::of(&app, &incoming.request).await?;
     let visitor = visit.visitor(&app, &incoming.request)?;
-    let found = app.widgets.conversations(&visitor, VISITOR_CONVERSATIONS).await?;
+    let found = app.widgets.conversations(&visitor).await?;
     Ok(ok(&ListView { data: found.iter().map(ItemView::from).collect() }))
 }

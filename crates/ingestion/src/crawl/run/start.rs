@@ -79,7 +79,7 @@ impl Run<'_> {
         let page = &visit.page;
         let (url, status, reason) = (page.url.clone(), page.status, page.reason.clone());
         self.title = Some(page.title.clone().unwrap_or_else(|| cut_title(&url).into_owned()));
-        self.settle(visit);
+        self.record_visit(visit);
         if status == CrawledPageStatus::Failed {
             self.journal.record(self.frontier.found()).await?;
             return Err(Stop::Failed(failure(&url, reason.as_ref())));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use cicerone_domain::check::{Check, CheckResult, GivenCheck, parse_checks};
+use cicerone_domain::check::{Check, CheckList, CheckResult, GivenCheck};
 use cicerone_domain::ports::{AskChecks, PassageIndex};
 use cicerone_domain::{Error, Id, kind};
 
@@ -40,9 +40,9 @@ impl Script {
             answered: Some(true),
             ..GivenCheck::default()
         };
-        let checks = parse_checks(questions.iter().map(given).collect());
+        let checks = CheckList::parse(questions.iter().map(given).collect());
         let mut guard = self.0.guard.lock();
-        guard.checks = checks.expect("the checks of a test are valid");
+        guard.checks = checks.expect("the checks of a test are valid").into_vec();
         guard.answer = Some(Box::new(answer));
     }
 

@@ -269,7 +269,7 @@ impl<'a> Executor<'a> {
     }
 
     /// Waits for all wanted sources.
-    pub(super) async fn settle(&mut self) -> Result<Outcome, Failure> {
+    pub(super) async fn wait_for_sources(&mut self) -> Result<Outcome, Failure> {
         let mut current: Vec<(String, String)> =
             self.current.iter().map(|(key, id)| (key.clone(), id.clone())).collect();
         current.sort();

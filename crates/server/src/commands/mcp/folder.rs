@@ -20,9 +20,11 @@ pub(super) fn run(environment: Environment, from: &SourceArguments) -> Result<()
     let workplace = Workplace::open(environment, from)?;
     workplace.run(async |configuration, environment| {
         let found = files::find(&from.sources)?;
+        let name = AgentName::parse(NAME)
+            .map_err(|error| Failure::because("the agent cannot be named", &error))?;
         let mut session = Session::open(configuration, environment, from).await?;
         let mut served = session.agent.clone();
-        served.profile.name = AgentName::from_stored(NAME);
+        served.profile.name = name;
         let (learned, ready) = watch::channel(false);
         let agent = McpAgent {
             sources: session.parts.sources.clone(),

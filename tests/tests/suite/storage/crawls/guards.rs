@@ -1,7 +1,7 @@
 //! Crawls of guarded sources: what is compared, and how they end.
 
 use cicerone_domain::check::{
-    CheckResult, Comparison, ComparisonOutcome, GivenCheck, RunTrigger, parse_checks,
+    CheckList, CheckResult, Comparison, ComparisonOutcome, GivenCheck, RunTrigger,
 };
 use cicerone_domain::ports::{
     AgentStore as _, CheckStore as _, CrawlStore as _, PassageFeed as _, SourceStore as _,
@@ -24,7 +24,7 @@ async fn guarded(world: &World, paths: &[&str]) -> (Agent, Source) {
         answered: Some(true),
         ..GivenCheck::default()
     };
-    let checks = parse_checks(vec![check]).unwrap();
+    let checks = CheckList::parse(vec![check]).unwrap();
     world.storage.replace_checks(&world.scope(), agent.id, checks, world.now()).await.unwrap();
     (agent, source)
 }
@@ -116,7 +116,7 @@ async fn a_crawl_is_compared_if_it_changes_something_that_is_guarded() {
         set(world, &source, true).await.unwrap();
         let (storage, scope) = (&world.storage, world.scope());
         let checks = storage.find_checks(&scope, agent.id).await.unwrap().checks;
-        storage.replace_checks(&scope, agent.id, Vec::new(), world.now()).await.unwrap();
+        storage.replace_checks(&scope, agent.id, CheckList::default(), world.now()).await.unwrap();
         assert!(!is_guarding(world, &crawl).await, "no checks");
         storage.replace_checks(&scope, agent.id, checks, world.now()).await.unwrap();
         world.end(&crawl).await;

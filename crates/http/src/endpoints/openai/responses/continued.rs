@@ -1,5 +1,6 @@
 //! The stored conversation that a response continues.
 
+use cicerone_domain::conversation::ReplyPlace;
 use cicerone_domain::{Error, Id, PageRequest, Scope, kind};
 
 use crate::body::shown;
@@ -74,16 +75,16 @@ impl Continued {
         };
         let position = page.items.first().map_or(0, |newest| newest.position);
         let n = u64::try_from(position).unwrap_or_default() + 1;
-        match self {
-            Self::Response(stored) if stored.n > n => Err(no_response(&response_id(stored))),
-            Self::Response(stored) if stored.n < n => Err(Error::Conflict(format!(
+        let last = Stored { conversation_id: self.conversation_id(), n };
+        let Self::Response(stored) = self else { return Ok(last) };
+        match ReplyPlace::of(stored.n, n) {
+            ReplyPlace::Last => Ok(last),
+            ReplyPlace::Absent => Err(no_response(&response_id(stored))),
+            ReplyPlace::Earlier => Err(Error::Conflict(format!(
                 "the conversation has been continued since the response `{}`; continue the response `{}`",
                 response_id(stored),
-                response_id(Stored { n, ..stored })
+                response_id(last)
             ))),
-            Self::Response(_) | Self::Conversation(_) => {
-                Ok(Stored { conversation_id: self.conversation_id(), n })
-            }
         }
     }
 }

@@ -130,16 +130,16 @@ fn limits(entry: &LimitsEntry) -> GivenLimits {
         Field::Value(value) => Some(*value),
     };
     GivenLimits {
-        messages_per_day: or(&entry.messages_per_day, default.messages_per_day),
+        messages_per_day: or(&entry.messages_per_day, default.messages_per_day()),
         messages_per_visitor_per_hour: or(
             &entry.messages_per_visitor_per_hour,
-            default.messages_per_visitor_per_hour,
+            default.messages_per_visitor_per_hour(),
         ),
         messages_per_address_per_minute: or(
             &entry.messages_per_address_per_minute,
-            default.messages_per_address_per_minute,
+            default.messages_per_address_per_minute(),
         ),
-        replies_at_once: or(&entry.replies_at_once, default.replies_at_once),
+        replies_at_once: or(&entry.replies_at_once, default.replies_at_once()),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::crawl::visit::{Lead, Visit, skipped};
 
 impl Run<'_> {
     /// Records a finished visit and its consequences.
-    pub(super) fn settle(&mut self, visit: Visit) {
+    pub(super) fn record_visit(&mut self, visit: Visit) {
         let Visit { mut page, depth, lead, is_outage } = visit;
         self.in_flight.remove(&page.url);
         self.outages = if is_outage { self.outages.saturating_add(1) } else { 0 };
