@@ -9,7 +9,10 @@ const PAUSE: Duration = Duration::from_millis(10);
 
 /// Looks again and again until `look` returns `Ok`, and returns its value. After [`PATIENCE`], it panics with what was
 /// awaited and what `look` saw last.
-pub async fn awaited<T>(what: &str, look: impl AsyncFn() -> Result<T, String>) -> T {
+pub async fn awaited<T, F>(what: &str, look: impl Fn() -> F) -> T
+where
+    F: Future<Output = Result<T, String>>,
+{
     let deadline = Instant::now() + PATIENCE;
     loop {
         match look().await {
@@ -24,7 +27,7 @@ pub async fn awaited<T>(what: &str, look: impl AsyncFn() -> Result<T, String>) -
 }
 
 /// Waits until a condition is true.
-pub async fn eventually(what: &str, condition: impl AsyncFn() -> bool) {
-    awaited(what, async || if condition().await { Ok(()) } else { Err("it is not so".to_owned()) })
-        .await;
+pub async fn eventually<F: Future<Output = bool>>(what: &str, condition: impl Fn() -> F) {
+    let look = async || condition().await.then_some(()).ok_or_else(|| "it is not so".to_owned());
+    awaited(what, look).await;
 }

@@ -449,7 +449,7 @@ mod tests {
         let busy = tokio::spawn(async move {
             let work = move |_: &mut AnyConnection| {
                 begun.take().map(|begun| begun.send(()));
-                ends.recv().map_err(Error::internal)
+                Ok(ends.recv().map_err(Error::internal)?)
             };
             busy.read(work).await
         });

@@ -7,11 +7,10 @@ pub(crate) mod run;
 pub(crate) mod runs;
 mod work;
 
-use std::time::Duration;
-
-use crate::world::awaited;
 use cicerone_tests::Client;
 use serde_json::{Value, json};
+
+use crate::world::awaited;
 
 fn path(agent: &str) -> String {
     format!("/v1/agents/{agent}/checks")

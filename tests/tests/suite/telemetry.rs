@@ -1,7 +1,6 @@
 //! Logs, metrics and traces: what they contain, and what they never contain.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
 
 use cicerone_tests::embedder::TestEmbedder;
 use cicerone_tests::receiver::Receiver;

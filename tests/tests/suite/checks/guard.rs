@@ -1,6 +1,6 @@
 //! Guarded websites: a refresh that loses an answer keeps the old content. On both databases.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cicerone_tests::postgres::Cluster;
 use cicerone_tests::process::Builder;
