@@ -104,8 +104,8 @@ impl Db {
         F: FnMut(&mut AnyConnection) -> Result<T, TransactionError> + Send + 'static,
     {
         let (pool, limit) = (self.pool.clone(), self.limits.read);
-        let mut work = move |c: &mut AnyConnection| timed("read", limit, || guarded(c, &mut work));
-        self.threads.run(self.party, move || pooled(&pool, &mut work)).await
+        let read = move || valued(&mut work, |work| read_from(&pool, limit, work));
+        self.threads.run(self.party, read).await
     }
 
     /// Reads a few rows by their keys. On SQLite this takes microseconds, less than handing it to a
@@ -118,8 +118,8 @@ impl Db {
         if self.writer.is_some()
             && let Some(mut connection) = self.pool.try_get()
         {
-            let work = || guarded(&mut connection.connection, &mut work);
-            return timed("read", self.limits.read, work).map_err(Error::from);
+            let (c, limit) = (&mut connection.connection, self.limits.read);
+            return valued(&mut work, |work| limited("read", limit, c, work)).map_err(Error::from);
         }
         self.read(work).await
     }
@@ -294,17 +294,35 @@ fn completing<T>(
     }
 }
 
+/// Work on a connection that keeps its value itself. What runs it is compiled once, and not for each work.
+type Work<'w> = &'w mut dyn FnMut(&mut AnyConnection) -> Result<(), TransactionError>;
+
+/// The value of `work`, which `run` runs until it succeeds.
+fn valued<T, E: From<TransactionError>>(
+    mut work: impl FnMut(&mut AnyConnection) -> Result<T, TransactionError>,
+    run: impl FnOnce(Work<'_>) -> Result<(), E>,
+) -> Result<T, E> {
+    let mut value = None;
+    run(&mut |c| {
+        value = Some(work(c)?);
+        Ok(())
+    })?;
+    value.ok_or_else(|| TransactionError::internal("work succeeded without running").into())
+}
+
+/// Runs work that reads on a connection of the pool.
+fn read_from(pool: &Pool<Manager>, limit: Duration, work: Work<'_>) -> Result<(), Error> {
+    pooled(pool, &mut |c| limited("read", limit, c, work))
+}
+
 /// Runs `work` on a connection of the pool: again on the next one if it was lost, and again after a
 /// deadlock. A lost connection leaves the pool, which replaces it.
-fn pooled<T>(
-    pool: &Pool<Manager>,
-    mut work: impl FnMut(&mut AnyConnection) -> Result<T, TransactionError>,
-) -> Result<T, Error> {
+fn pooled(pool: &Pool<Manager>, work: Work<'_>) -> Result<(), Error> {
     let mut patience = Patience { lost: pool.max_size(), repeats: REPEATS };
     loop {
         let mut pooled = check_out(pool)?;
-        match with_noted_values(&mut pooled, &mut work) {
-            Ok(value) => return Ok(value),
+        match with_noted_values(&mut pooled, &mut *work) {
+            Ok(()) => return Ok(()),
             Err(failure) => patience.try_again(&mut pooled, failure)?,
         }
     }
@@ -349,11 +367,11 @@ impl Patience {
 
 /// Runs `work`, which may take `limit` on SQLite; PostgreSQL's server ends statements itself. Work
 /// that was cut off is refused, not repeated.
-fn timed<T>(
+fn timed(
     door: &'static str,
     limit: Duration,
-    work: impl FnOnce() -> Result<T, TransactionError>,
-) -> Result<T, TransactionError> {
+    work: impl FnOnce() -> Result<(), TransactionError>,
+) -> Result<(), TransactionError> {
     let began = Instant::now();
     let (outcome, is_cut_off) = deadline::within(limit, work);
     match outcome {
@@ -372,12 +390,19 @@ fn timed<T>(
     }
 }
 
+/// Runs `work` within a limit of time, and turns a panic into an error.
+fn limited(
+    door: &'static str,
+    limit: Duration,
+    c: &mut AnyConnection,
+    work: Work<'_>,
+) -> Result<(), TransactionError> {
+    timed(door, limit, || guarded(c, work))
+}
+
 /// Runs `work` and turns a panic into an error, so that the thread survives and the surrounding
 /// transaction is rolled back.
-fn guarded<T>(
-    c: &mut AnyConnection,
-    mut work: impl FnMut(&mut AnyConnection) -> Result<T, TransactionError>,
-) -> Result<T, TransactionError> {
+fn guarded(c: &mut AnyConnection, work: Work<'_>) -> Result<(), TransactionError> {
     // Incomplete state after the panic is only in the transaction, or in `work`, which is not used again.
     catch_unwind(AssertUnwindSafe(|| work(c)))
         .unwrap_or_else(|_| Err(TransactionError::internal("a panic in a database transaction")))

@@ -6,7 +6,7 @@ use cicerone_domain::Error;
 use r2d2::Pool;
 
 use super::writes::Writes;
-use super::{guarded, pooled, timed};
+use super::{Work, guarded, pooled, timed, valued};
 use crate::connection::{AnyConnection, Manager};
 use crate::dialect::{Begin, transaction};
 use crate::error::TransactionError;
@@ -34,13 +34,17 @@ impl Changes {
     /// The same without noting whether writes work.
     pub(super) fn run<T>(
         &self,
-        mut work: impl FnMut(&mut AnyConnection) -> Result<T, TransactionError>,
+        work: impl FnMut(&mut AnyConnection) -> Result<T, TransactionError>,
     ) -> Result<T, Error> {
+        valued(work, |work| self.carry_out(work))
+    }
+
+    fn carry_out(&self, work: Work<'_>) -> Result<(), Error> {
         let limits = self.limits;
-        pooled(&self.pool, |c| {
+        pooled(&self.pool, &mut |c| {
             // A change that waits for a row has the time limit of a read.
             timed("write", limits.read, || {
-                transaction(c, Begin::BoundedWrite(limits), |c| guarded(c, &mut work))
+                transaction(c, Begin::BoundedWrite(limits), |c| guarded(c, work))
             })
         })
     }

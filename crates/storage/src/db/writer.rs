@@ -20,7 +20,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::checkpoint::Checkpoints;
 use super::threads::{closed, hand_over, in_time, spawn, too_late};
-use super::{Party, guarded, timed, waited};
+use super::{Party, guarded, limited, timed, valued, waited};
 use crate::connection::{Access, AnyConnection, connect};
 use crate::dialect::{Begin, begin_transaction, transaction};
 use crate::error::{OpenError, TransactionError};
@@ -126,22 +126,16 @@ where
             self.outcome = Some(Err(refusal));
             return true;
         }
-        let outcome = timed("write", self.limit, || guarded(c, &mut self.work));
+        let limit = self.limit;
+        let outcome = valued(&mut self.work, |work| limited("write", limit, c, work));
         let succeeded = outcome.is_ok();
         self.outcome = Some(outcome.map_err(Error::from));
         succeeded
     }
 
     fn run_apart(&mut self, c: &mut AnyConnection) {
-        let outcome = timed("write", self.limit, || {
-            transaction(c, Begin::Savepoint, |c| {
-                let outcome = guarded(c, &mut self.work)?;
-                if let Purpose::Turn(counted) = &self.purpose {
-                    counted.store(c)?;
-                }
-                Ok(outcome)
-            })
-        });
+        let (limit, purpose) = (self.limit, &self.purpose);
+        let outcome = valued(&mut self.work, |work| in_savepoint(c, limit, purpose, work));
         self.outcome = Some(outcome.map_err(Error::from));
     }
 
@@ -179,6 +173,24 @@ where
         // A caller that went away needs no outcome.
         let _ = self.reply.send(outcome);
     }
+}
+
+/// Does work in a savepoint, with what it counts.
+fn in_savepoint(
+    c: &mut AnyConnection,
+    limit: Duration,
+    purpose: &Purpose,
+    work: super::Work<'_>,
+) -> Result<(), TransactionError> {
+    timed("write", limit, || {
+        transaction(c, Begin::Savepoint, |c| {
+            guarded(c, work)?;
+            if let Purpose::Turn(counted) = purpose {
+                counted.store(c)?;
+            }
+            Ok(())
+        })
+    })
 }
 
 impl<T, F> Work<T, F> {
