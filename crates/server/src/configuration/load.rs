@@ -26,7 +26,7 @@ pub(crate) fn load(environment: &Environment) -> Result<Configuration, Configura
     let place = Place { environment, file: path.as_deref() };
 
     let settings: Settings = Figment::new()
-        .merge(Serialized::globals(file))
+        .merge(Serialized::defaults(file))
         .merge(EnvironmentProvider(environment))
         .extract()
         .map_err(|error| place.explain(error))?;
