@@ -85,7 +85,17 @@ impl Answer {
     pub fn refuses(&self, status: u16, code: &str, param: &str) -> Value {
         let error = self.refused(status, code);
         assert_eq!(error["param"], param, "{error}");
+        assert_eq!(error["errors"][0]["param"], param, "the first of the list: {error}");
         error
+    }
+
+    /// Checks that the answer is a refusal that names all of these fields, in this order.
+    #[track_caller]
+    pub fn refuses_all(&self, status: u16, code: &str, params: &[&str]) {
+        let error = self.refuses(status, code, params[0]);
+        let found = error["errors"].as_array().expect("a list").iter();
+        let found: Vec<&str> = found.map(|bad| bad["param"].as_str().expect("a path")).collect();
+        assert_eq!(found, params, "{error}");
     }
 
     /// The body without its request id, the only difference between two equal refusals.
@@ -95,8 +105,8 @@ impl Answer {
 
     #[track_caller]
     fn check_extras(&self, status: u16, error: &Value) {
-        if status == 422 {
-            let findings = error["errors"].as_array().expect("a 422 lists its problems");
+        if status == 422 || (status == 400 && error["param"].is_string()) {
+            let findings = error["errors"].as_array().expect("the bad fields are listed");
             assert!(!findings.is_empty(), "{error}");
             for finding in findings {
                 assert!(finding["param"].is_string(), "{error}");

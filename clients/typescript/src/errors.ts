@@ -53,7 +53,7 @@ export class ApiError extends CiceroneError {
   readonly code: string | undefined;
   readonly param: string | undefined;
   readonly requestId: string | undefined;
-  /** Every fault of the request; empty unless the status is 422. */
+  /** All bad fields of the request; empty unless the status is 400 or 422. */
   readonly errors: Finding[];
 
   constructor(

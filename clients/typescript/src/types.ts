@@ -219,7 +219,10 @@ export interface ErrorDetail {
   request_id: string;
   /** The class of the error. */
   type: string;
-  /** All problems that were found; present on every 422. */
+  /**
+   * All bad fields that were found, at most 20; present on every 422, and on a 400 that names a
+   * field or parameter.
+   */
   errors?: Array<Finding>;
   /** The field or parameter that caused the error. */
   param?: string;

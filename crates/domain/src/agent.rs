@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::FieldError;
+use crate::error::{Error, FieldError};
+use crate::every::every;
 use crate::id::{Id, kind};
 use crate::limits;
 use crate::managed::{Managed, SetName};
@@ -322,32 +323,27 @@ impl AgentProfile {
     ///
     /// # Errors
     ///
-    /// Returns an error for the first field that exceeds its limits.
-    pub fn parse(
-        draft: AgentDraft,
-        known_model: impl Fn(&str) -> bool,
-    ) -> Result<Self, FieldError> {
+    /// [`Error::Invalid`] about all fields that exceed their limits.
+    pub fn parse(draft: AgentDraft, known_model: impl Fn(&str) -> bool) -> Result<Self, Error> {
         let model = draft.model.unwrap_or_else(|| MODEL_DEFAULT.to_owned());
+        let (name, model, system_prompt, temperature, max_tokens, retention_days, answer_floor) =
+            every((
+                AgentName::parse(draft.name),
+                ModelName::parse(model, known_model),
+                draft.system_prompt.map(SystemPrompt::parse).transpose(),
+                draft.temperature.map(Temperature::parse).transpose(),
+                draft.max_tokens.map(ReplyTokens::parse).transpose(),
+                draft.retention_days.map(RetentionDays::parse).transpose(),
+                draft.answer_floor.as_deref().map(AnswerFloor::parse).transpose(),
+            ))?;
         Ok(Self {
-            name: AgentName::parse(draft.name)?,
-            model: ModelName::parse(model, known_model)?,
-            system_prompt: match draft.system_prompt {
-                Some(text) => SystemPrompt::parse(text)?,
-                None => SystemPrompt::default(),
-            },
-            temperature: match draft.temperature {
-                Some(value) => Temperature::parse(value)?,
-                None => Temperature::default(),
-            },
-            max_tokens: match draft.max_tokens {
-                Some(tokens) => ReplyTokens::parse(tokens)?,
-                None => ReplyTokens::default(),
-            },
-            retention_days: draft.retention_days.map(RetentionDays::parse).transpose()?,
-            answer_floor: match draft.answer_floor {
-                Some(name) => AnswerFloor::parse(&name)?,
-                None => AnswerFloor::default(),
-            },
+            name,
+            model,
+            system_prompt: system_prompt.unwrap_or_default(),
+            temperature: temperature.unwrap_or_default(),
+            max_tokens: max_tokens.unwrap_or_default(),
+            retention_days,
+            answer_floor: answer_floor.unwrap_or_default(),
             public_sources: draft.public_sources.unwrap_or_default(),
             receipts: draft.receipts.unwrap_or(RECEIPTS_DEFAULT),
             source_list: draft.source_list.unwrap_or_default(),

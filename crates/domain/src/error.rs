@@ -1,6 +1,9 @@
 //! The errors of use cases. They are independent of HTTP.
 
+use std::fmt;
+
 use crate::access::Permission;
+use crate::limits;
 use crate::timestamp::Timestamp;
 
 /// A field with a bad value, and what it must satisfy.
@@ -20,18 +23,60 @@ impl FieldError {
     }
 }
 
+/// The bad fields of a request, of which there is at least one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FieldErrors {
+    first: FieldError,
+    /// At most [`limits::FIELD_ERRORS`] with the first.
+    others: Vec<FieldError>,
+    /// The number of those that are not kept.
+    more: usize,
+}
+
+impl FieldErrors {
+    /// The first bad field, in the order in which the request declares its fields.
+    pub const fn first(&self) -> &FieldError {
+        &self.first
+    }
+
+    /// All of them, but at most [`limits::FIELD_ERRORS`].
+    pub fn iter(&self) -> impl Iterator<Item = &FieldError> {
+        std::iter::once(&self.first).chain(&self.others)
+    }
+
+    fn extend(&mut self, more: Self) {
+        let room = limits::FIELD_ERRORS.saturating_sub(1 + self.others.len());
+        self.more += more.more + (1 + more.others.len()).saturating_sub(room);
+        self.others.extend(std::iter::once(more.first).chain(more.others).take(room));
+    }
+}
+
+impl From<FieldError> for FieldErrors {
+    fn from(first: FieldError) -> Self {
+        Self { first, others: Vec::new(), more: 0 }
+    }
+}
+
+/// The first message, and how many more there are.
+impl fmt::Display for FieldErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.first.fmt(f)?;
+        match self.others.len() + self.more {
+            0 => Ok(()),
+            more => write!(f, ", and {more} more"),
+        }
+    }
+}
+
 /// The failure of a use case. Each variant gets a different response.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A required field is absent or null.
-    #[error("`{param}` is required")]
-    Missing {
-        /// The absent field.
-        param: String,
-    },
-    /// A field has a bad value.
+    /// A required field is absent or null; further fields may be, or have bad values.
     #[error("{0}")]
-    Invalid(FieldError),
+    Missing(FieldErrors),
+    /// A field has a bad value; further fields may be absent, or have bad values.
+    #[error("{0}")]
+    Invalid(FieldErrors),
     /// The content of a source or file exceeds a limit or is malformed.
     #[error("{message}")]
     Validation {
@@ -122,7 +167,7 @@ impl Error {
             | Self::NoReceipt
             | Self::Conflict(_)
             | Self::Validation { .. } => true,
-            Self::Missing { .. }
+            Self::Missing(_)
             | Self::Invalid(_)
             | Self::InvalidOperation(_)
             | Self::Forbidden(_)
@@ -146,12 +191,43 @@ impl Error {
 
     /// A field with a bad value.
     pub fn invalid(param: impl Into<String>, message: impl Into<String>) -> Self {
-        Self::Invalid(FieldError::new(param, message))
+        Self::Invalid(FieldError::new(param, message).into())
     }
 
     /// A required field that is absent or null.
     pub fn missing(param: impl Into<String>) -> Self {
-        Self::Missing { param: param.into() }
+        Self::Missing(FieldError::new(param, "is required").into())
+    }
+
+    /// Several errors of one request as one. If some of them are about bad fields, the error is about these alone:
+    /// the others were found with values that have to be corrected. `None` if there are none.
+    pub fn joined(errors: impl IntoIterator<Item = Self>) -> Option<Self> {
+        errors.into_iter().reduce(|all, next| match (all, next) {
+            (Self::Missing(mut all), Self::Missing(next) | Self::Invalid(next)) => {
+                all.extend(next);
+                Self::Missing(all)
+            }
+            (Self::Invalid(mut all), Self::Missing(next) | Self::Invalid(next)) => {
+                all.extend(next);
+                Self::Invalid(all)
+            }
+            (all @ (Self::Missing(_) | Self::Invalid(_)), _) => all,
+            (_, next @ (Self::Missing(_) | Self::Invalid(_))) => next,
+            (first, _) => first,
+        })
+    }
+
+    /// The paths of the bad fields that the error names.
+    pub fn params(&self) -> Vec<&str> {
+        match self {
+            Self::Missing(bad) | Self::Invalid(bad) => {
+                bad.iter().map(|bad| bad.param.as_str()).collect()
+            }
+            Self::Validation { errors, .. } => {
+                errors.iter().map(|bad| bad.param.as_str()).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// One problem with the content of a source or file.
@@ -177,7 +253,7 @@ impl Error {
 
 impl From<FieldError> for Error {
     fn from(error: FieldError) -> Self {
-        Self::Invalid(error)
+        Self::Invalid(error.into())
     }
 }
 
@@ -221,6 +297,38 @@ mod tests {
         ] {
             assert!(!open.is_settled(), "{open:?}");
         }
+    }
+
+    #[test]
+    fn bad_fields_are_joined_in_their_order_and_come_before_any_other_error() {
+        let joined = |errors: Vec<Error>| Error::joined(errors).unwrap();
+        let both = joined(vec![
+            joined(vec![Error::invalid("a", "is bad"), Error::missing("b")]),
+            Error::not_found("agent", "x"),
+            Error::invalid("c", "is bad"),
+        ]);
+        assert_eq!(both.to_string(), "`a` is bad, and 2 more");
+        assert!(matches!(&both, Error::Invalid(_)));
+        assert_eq!(both.params(), ["a", "b", "c"]);
+        let missing = joined(vec![Error::missing("a"), Error::invalid("b", "is bad")]);
+        assert!(matches!(&missing, Error::Missing(_)));
+        assert_eq!(missing.params(), ["a", "b"]);
+        let late = joined(vec![Error::not_found("agent", "x"), Error::invalid("a", "is bad")]);
+        assert_eq!(late.to_string(), "`a` is bad");
+        let other = joined(vec![Error::not_found("agent", "x"), Error::Overloaded]);
+        assert!(matches!(other, Error::NotFound { .. }));
+        assert!(Error::joined([]).is_none());
+    }
+
+    #[test]
+    fn the_first_twenty_bad_fields_are_kept_and_the_rest_counted() {
+        let bad = |number: usize| Error::invalid(format!("a[{number}]"), "is bad");
+        let half = || Error::joined((0..15).map(bad)).unwrap();
+        let Some(Error::Invalid(fields)) = Error::joined([half(), half(), bad(99)]) else {
+            panic!("bad fields are not one error");
+        };
+        assert_eq!(fields.iter().count(), 20);
+        assert_eq!(fields.to_string(), "`a[0]` is bad, and 30 more");
     }
 
     #[test]

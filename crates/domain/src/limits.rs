@@ -36,6 +36,8 @@ pub const METADATA_VALUE_CHARS: usize = 500;
 pub const TEXT_SOURCE_CHARS: usize = 100_000;
 /// Most question/answer pairs of a `qa` source.
 pub const QA_PAIRS: usize = 500;
+/// The maximum number of bad fields that an error names.
+pub const FIELD_ERRORS: usize = 20;
 /// Largest content of a `qa` source to which pairs were added, in bytes (8 MiB): as much as a request that adds a source
 /// can hold.
 pub const PAIRS_BYTES: usize = BODY_BYTES;

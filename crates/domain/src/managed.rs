@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use crate::error::{Error, FieldError};
+use crate::error::Error;
+use crate::every::every;
 use crate::limits;
 use crate::text::{Text, TextRule};
 
@@ -27,12 +28,10 @@ impl Managed {
     /// # Errors
     ///
     /// The first part that breaks its rule.
-    pub fn parse(set: String, key: String, hash: String) -> Result<Self, FieldError> {
-        Ok(Self {
-            set: SetName::parse(set)?,
-            key: ManagedKey::parse(key)?,
-            hash: ContentHash::parse(hash)?,
-        })
+    pub fn parse(set: String, key: String, hash: String) -> Result<Self, Error> {
+        let (set, key, hash) =
+            every((SetName::parse(set), ManagedKey::parse(key), ContentHash::parse(hash)))?;
+        Ok(Self { set, key, hash })
     }
 
     /// The error for a second object with this identity. `what` is the kind of the object, with its article.
@@ -105,7 +104,8 @@ mod tests {
     use crate::Error;
 
     fn refused(set: &str, key: &str, hash: &str) -> Option<String> {
-        Managed::parse(set.to_owned(), key.to_owned(), hash.to_owned()).err().map(|e| e.param)
+        let parsed = Managed::parse(set.to_owned(), key.to_owned(), hash.to_owned());
+        parsed.err().map(|error| error.params().join(" "))
     }
 
     #[test]

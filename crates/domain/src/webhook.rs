@@ -423,7 +423,7 @@ mod tests {
             (names(&["source"]), "events[0]"),
         ] {
             let error = parse_events(&given).unwrap_err();
-            assert!(matches!(error, Error::Invalid(field) if field.param == param));
+            assert!(matches!(error, Error::Invalid(bad) if bad.first().param == param));
         }
     }
 

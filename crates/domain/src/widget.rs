@@ -316,7 +316,7 @@ mod tests {
             let limits = GivenLimits { messages_per_day: Some(value), ..GivenLimits::default() };
             let refused = change(GivenWidget { limits: Some(limits), ..GivenWidget::default() });
             let Err(Error::Invalid(error)) = refused else { panic!("{value}") };
-            assert_eq!(error.param, "limits.messages_per_day");
+            assert_eq!(error.first().param, "limits.messages_per_day");
         }
     }
 

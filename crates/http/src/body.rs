@@ -43,7 +43,7 @@ pub(crate) trait Body: DeserializeOwned + ToSchema {
     ///
     /// # Errors
     ///
-    /// The first field, in the order of the struct, with an invalid value.
+    /// All fields with invalid values, in the order of the struct.
     fn check(self, current: &Current<'_>) -> Result<Self::Checked, Error>;
 
     /// Reads and checks a body.

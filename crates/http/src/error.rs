@@ -9,9 +9,9 @@ use std::borrow::Cow;
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, ResponseError};
-use cicerone_domain::FieldError;
 use cicerone_domain::error::Error;
 use cicerone_domain::ports::{ModelError, ModelFailure};
+use cicerone_domain::{FieldError, FieldErrors};
 
 pub(crate) use body::{ErrorBody, ErrorEvent, SHOULD_RETRY, STATUS_CODES, StatusRow};
 
@@ -101,7 +101,7 @@ pub(crate) enum RequestError {
 
 impl From<FieldError> for RequestError {
     fn from(error: FieldError) -> Self {
-        Self::Domain(Error::Invalid(error))
+        Self::Domain(error.into())
     }
 }
 
@@ -116,7 +116,7 @@ pub(crate) struct Problem {
     pub(crate) message: Cow<'static, str>,
     /// The field that caused the error.
     pub(crate) param: Option<String>,
-    /// All problems that were found; shown on every 422.
+    /// All bad fields; shown on every 422, and on a 400 that has some.
     pub(crate) errors: Vec<FieldError>,
     /// Seconds to wait before trying again.
     pub(crate) retry_after: Option<u64>,
@@ -162,8 +162,9 @@ impl Problem {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "api_error", code, message).retryable()
     }
 
-    fn about(self, param: String) -> Self {
-        Self { param: Some(param), ..self }
+    fn about(self, fields: &FieldErrors) -> Self {
+        let errors = fields.iter().cloned().collect();
+        Self { param: Some(fields.first().param.clone()), errors, ..self }
     }
 
     fn retryable(self) -> Self {
@@ -328,11 +329,11 @@ impl RequestError {
 /// The answers to the errors of use cases.
 fn domain_problem(error: &Error) -> Problem {
     match error {
-        Error::Missing { param } => {
-            Problem::invalid("missing_required_field", error.to_string()).about(param.clone())
+        Error::Missing(fields) => {
+            Problem::invalid("missing_required_field", error.to_string()).about(fields)
         }
-        Error::Invalid(field) => {
-            Problem::invalid("invalid_parameter", error.to_string()).about(field.param.clone())
+        Error::Invalid(fields) => {
+            Problem::invalid("invalid_parameter", error.to_string()).about(fields)
         }
         Error::InvalidOperation(message) => Problem::invalid("invalid_operation", message.clone()),
         Error::Validation { message, errors } => Problem {

@@ -1,7 +1,7 @@
 //! The field `managed` of agents, sources, widgets, webhook endpoints and API keys.
 
 use cicerone_domain::managed::{Managed, SetName};
-use cicerone_domain::{Error, FieldError, limits};
+use cicerone_domain::{Error, limits};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa::openapi::path::Parameter;
@@ -31,7 +31,7 @@ pub(crate) struct ManagedBody {
 }
 
 impl ManagedBody {
-    pub(crate) fn parse(self) -> Result<Managed, FieldError> {
+    pub(crate) fn parse(self) -> Result<Managed, Error> {
         Managed::parse(self.set, self.key, self.hash)
     }
 }

@@ -49,7 +49,7 @@ class ApiError(CiceroneError):
         self.headers = headers
         self.code: str | None = detail.get("code")
         self.param: str | None = detail.get("param")
-        #: Every fault of the request, each with `param` and `message`; empty unless the status is 422.
+        #: All bad fields of the request, each with `param` and `message`; empty unless the status is 400 or 422.
         self.errors: list[dict[str, str]] = detail.get("errors") or []
         self.request_id: str | None = detail.get("request_id") or headers.get("x-request-id")
         text = detail.get("message") or "the response is not one of Cicerone's"

@@ -235,7 +235,9 @@ class ErrorDetail(TypedDict):
     type: str
     """The class of the error."""
     errors: NotRequired[list[Finding]]
-    """All problems that were found; present on every 422."""
+    """All bad fields that were found, at most 20; present on every 422, and on a 400 that names
+    a field or parameter.
+    """
     param: NotRequired[str]
     """The field or parameter that caused the error."""
     retry_after: NotRequired[int]

@@ -316,7 +316,7 @@ mod tests {
     #[test]
     fn bad_values_are_named() {
         let param = |error: Error| match error {
-            Error::Invalid(field) => field.param,
+            Error::Invalid(_) => error.params().join(" "),
             other => panic!("{other:?}"),
         };
         let names = ["agents:read".to_owned(), "agents".to_owned()];

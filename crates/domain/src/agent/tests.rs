@@ -37,7 +37,7 @@ fn what_a_draft_does_not_name_takes_its_default() {
 fn each_field_of_a_draft_has_its_limits() {
     let param = |draft| {
         let known = |model: &str| model == MODEL_DEFAULT;
-        AgentProfile::parse(draft, known).map_err(|field| field.param)
+        AgentProfile::parse(draft, known).map_err(|error| error.params().join(" "))
     };
     let named = || draft("Guide");
     assert_eq!(param(draft(" ")), Err("name".to_owned()));
@@ -53,6 +53,8 @@ fn each_field_of_a_draft_has_its_limits() {
     ] {
         assert_eq!(param(bad), Err(field.to_owned()));
     }
+    let all = AgentDraft { temperature: Some(-1.0), max_tokens: Some(0), ..draft("") };
+    assert_eq!(param(all), Err("name temperature max_tokens".to_owned()));
     for good in [
         AgentDraft { system_prompt: Some("x".repeat(4_000)), ..named() },
         AgentDraft { temperature: Some(2.0), ..named() },

@@ -2,6 +2,7 @@
 
 use super::{Check, CheckList};
 use crate::error::Error;
+use crate::every::{every, every_item};
 use crate::id::{Id, kind};
 use crate::limits;
 use crate::source::web_address;
@@ -25,16 +26,15 @@ impl CheckList {
     ///
     /// # Errors
     ///
-    /// The first part that is out of its limits, with its path.
+    /// All parts that are out of their limits, with their paths.
     pub fn parse(given: Vec<GivenCheck>) -> Result<Self, Error> {
         if given.len() > limits::CHECKS {
             let message =
                 format!("must have at most {} items, not {}", limits::CHECKS, given.len());
             return Err(Error::invalid("checks", message));
         }
-        let checks = given.into_iter().enumerate();
-        let checks =
-            checks.map(|(index, check)| parse(index, check)).collect::<Result<Vec<_>, Error>>()?;
+        let checks = given.into_iter().enumerate().map(|(index, check)| parse(index, check));
+        let checks = every_item(checks)?;
         let bytes = serde_json::to_vec(&checks).map_err(Error::internal)?.len();
         if bytes > limits::CHECKS_BYTES {
             let most = limits::CHECKS_BYTES;
@@ -47,10 +47,13 @@ impl CheckList {
 
 fn parse(index: usize, given: GivenCheck) -> Result<Check, Error> {
     let path = |rest: &str| format!("checks[{index}]{rest}");
-    let question = given.question.ok_or_else(|| Error::missing(path(".question")))?;
-    check_not_blank(&question)
-        .and_then(|()| check_length(&question, limits::MESSAGE_CHARS))
-        .map_err(|message| Error::invalid(path(".question"), message))?;
+    let question = given.question.ok_or_else(|| Error::missing(path(".question")));
+    let question = question.and_then(|question| {
+        check_not_blank(&question)
+            .and_then(|()| check_length(&question, limits::MESSAGE_CHARS))
+            .map(|()| question)
+            .map_err(|message| Error::invalid(path(".question"), message))
+    });
     let texts = |name: &str, texts: Option<Vec<String>>, check: fn(&str) -> Result<(), String>| {
         let texts = texts.unwrap_or_default();
         if texts.len() > limits::CHECK_EXPECTATIONS {
@@ -58,14 +61,16 @@ fn parse(index: usize, given: GivenCheck) -> Result<Check, Error> {
             let message = format!("must have at most {most} items, not {}", texts.len());
             return Err(Error::invalid(path(&format!(".{name}")), message));
         }
-        for (number, text) in texts.iter().enumerate() {
-            check(text)
-                .map_err(|message| Error::invalid(path(&format!(".{name}[{number}]")), message))?;
-        }
-        Ok(texts)
+        every_item(texts.into_iter().enumerate().map(|(number, text)| match check(&text) {
+            Ok(()) => Ok(text),
+            Err(message) => Err(Error::invalid(path(&format!(".{name}[{number}]")), message)),
+        }))
     };
-    let contains = texts("contains", given.contains, expected_text)?;
-    let sources = texts("sources", given.sources, expected_source)?;
+    let (question, contains, sources) = every((
+        question,
+        texts("contains", given.contains, expected_text),
+        texts("sources", given.sources, expected_source),
+    ))?;
     let check = Check { question, contains, sources, answered: given.answered };
     if check.contains.is_empty() && check.sources.is_empty() && check.answered.is_none() {
         let message = "must expect something: `contains`, `sources` or `answered`";

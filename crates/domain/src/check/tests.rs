@@ -94,11 +94,21 @@ fn what_is_out_of_its_limits_is_named_by_its_path() {
         ),
     ] {
         let error = CheckList::parse(checks).unwrap_err();
-        assert!(matches!(&error, Error::Invalid(field) if field.param == param), "{error:?}");
+        assert!(matches!(error, Error::Invalid(_)), "{error:?}");
+        assert_eq!(error.params(), [param]);
     }
     let without = with(|check| check.question = None);
     let error = CheckList::parse(without).unwrap_err();
-    assert!(matches!(error, Error::Missing { param } if param == "checks[1].question"));
+    assert!(matches!(error, Error::Missing(_)), "{error:?}");
+    assert_eq!(error.params(), ["checks[1].question"]);
+    let mut many = with(|check| {
+        check.contains = Some(vec![String::new(), "x".to_owned()]);
+        check.sources = Some(vec!["museum".to_owned()]);
+    });
+    many.push(given(" "));
+    let error = CheckList::parse(many).unwrap_err();
+    let all = ["checks[1].contains[0]", "checks[1].sources[0]", "checks[2].question"];
+    assert_eq!(error.params(), all);
 }
 
 fn run(failed: &[&str]) -> CheckRun {

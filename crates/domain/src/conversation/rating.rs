@@ -1,6 +1,7 @@
 //! Ratings of replies by end users.
 
-use crate::error::FieldError;
+use crate::error::{Error, FieldError};
+use crate::every::every;
 use crate::limits;
 use crate::text::{Text, TextRule, check_length};
 use crate::timestamp::Timestamp;
@@ -72,9 +73,9 @@ impl NewRating {
     /// # Errors
     ///
     /// The field that is out of its limits.
-    pub fn parse(value: &str, comment: Option<String>) -> Result<Self, FieldError> {
-        let value = RatingValue::parse(value)?;
-        let comment = comment.map(RatingComment::parse).transpose()?;
+    pub fn parse(value: &str, comment: Option<String>) -> Result<Self, Error> {
+        let comment = comment.map(RatingComment::parse).transpose();
+        let (value, comment) = every((RatingValue::parse(value), comment))?;
         Ok(Self { value, comment: comment.filter(|comment| !comment.trim().is_empty()) })
     }
 }
@@ -108,7 +109,8 @@ mod tests {
     #[test]
     fn a_rating_is_up_or_down_with_a_comment_of_1_000_characters() {
         let param = |value, comment: Option<&str>| {
-            NewRating::parse(value, comment.map(str::to_owned)).map_err(|field| field.param)
+            let parsed = NewRating::parse(value, comment.map(str::to_owned));
+            parsed.map_err(|error| error.params().join(" "))
         };
         let most = "é".repeat(1_000);
         assert!(param("up", Some(&most)).is_ok() && param("down", None).is_ok());
@@ -117,6 +119,7 @@ mod tests {
         assert_eq!(param("up", Some("a\0b")).unwrap_err(), "comment");
         for value in ["", "UP", "1"] {
             assert_eq!(param(value, None).unwrap_err(), "value");
+            assert_eq!(param(value, Some("a\0b")).unwrap_err(), "value comment");
         }
     }
 

@@ -306,7 +306,7 @@ mod tests {
             assert!(matches!(read(kind, content), Err(Error::Invalid(_))), "{kind} {content}");
         }
         let crawled = SourceContent::parse("text", "x".to_owned(), true).unwrap_err();
-        assert!(matches!(crawled, Error::Invalid(field) if field.param == "crawl_subpages"));
+        assert!(matches!(crawled, Error::Invalid(bad) if bad.first().param == "crawl_subpages"));
     }
 
     #[test]

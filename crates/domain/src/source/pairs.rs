@@ -6,11 +6,12 @@ use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::error::{Error, FieldError};
+use crate::every::every;
 use crate::limits;
 use crate::text::{check_length, check_not_blank};
 
 /// The maximum number of problems that one error lists.
-const FINDINGS: usize = 20;
+const FINDINGS: usize = limits::FIELD_ERRORS;
 
 /// A question and its answer. Made by [`QaPair::parse`], or read from an array by [`qa_pairs`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -24,14 +25,16 @@ impl QaPair {
     ///
     /// # Errors
     ///
-    /// The field that is blank or too long.
-    pub fn parse(question: String, answer: String) -> Result<Self, FieldError> {
-        let check = |param: &str, text: &str, limit| {
-            let checked = check_not_blank(text).and_then(|()| check_length(text, limit));
-            checked.map_err(|message| FieldError::new(param, message))
+    /// [`Error::Invalid`] about the fields that are blank or too long.
+    pub fn parse(question: String, answer: String) -> Result<Self, Error> {
+        let check = |param: &str, text: String, limit| {
+            let checked = check_not_blank(&text).and_then(|()| check_length(&text, limit));
+            checked.map(|()| text).map_err(|message| FieldError::new(param, message))
         };
-        check("question", &question, limits::QUESTION_CHARS)?;
-        check("answer", &answer, limits::GAP_ANSWER_CHARS)?;
+        let (question, answer) = every((
+            check("question", question, limits::QUESTION_CHARS),
+            check("answer", answer, limits::GAP_ANSWER_CHARS),
+        ))?;
         Ok(Self { question, answer })
     }
 

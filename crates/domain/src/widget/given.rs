@@ -6,7 +6,8 @@ use super::look::{
     AppearancePatch, GivenAppearance, parse_language, parse_starters, parse_text, parse_texts,
 };
 use super::{IdentityRule, Origins, Widget, WidgetLimits, WidgetName};
-use crate::error::FieldError;
+use crate::error::{Error, FieldError};
+use crate::every::every;
 use crate::limits;
 use crate::managed::Managed;
 
@@ -44,8 +45,6 @@ pub struct GivenWidget {
     pub lead: Option<bool>,
     /// See [`Widget::limits`]: only the fields that are given change.
     pub limits: Option<GivenLimits>,
-    /// See [`Widget::managed`].
-    pub managed: Option<Option<Managed>>,
 }
 
 /// Changes of [`WidgetLimits`] as a caller gives them.
@@ -71,29 +70,22 @@ pub struct LimitsPatch {
 }
 
 impl LimitsPatch {
-    fn parse(given: GivenLimits) -> Result<Self, FieldError> {
-        let rate = limits::WIDGET_RATE;
+    fn parse(given: GivenLimits) -> Result<Self, Error> {
+        let per_day = given.messages_per_day;
+        let per_visitor = given.messages_per_visitor_per_hour;
+        let per_address = given.messages_per_address_per_minute;
+        let at_once = given.replies_at_once;
+        let (per_day, per_visitor, per_address, at_once) = every((
+            number("messages_per_day", per_day, limits::WIDGET_DAY_MESSAGES),
+            number("messages_per_visitor_per_hour", per_visitor, limits::WIDGET_RATE),
+            number("messages_per_address_per_minute", per_address, limits::WIDGET_RATE),
+            number("replies_at_once", at_once, limits::WIDGET_REPLIES),
+        ))?;
         Ok(Self {
-            messages_per_day: number(
-                "messages_per_day",
-                given.messages_per_day,
-                limits::WIDGET_DAY_MESSAGES,
-            )?,
-            messages_per_visitor_per_hour: number(
-                "messages_per_visitor_per_hour",
-                given.messages_per_visitor_per_hour,
-                rate,
-            )?,
-            messages_per_address_per_minute: number(
-                "messages_per_address_per_minute",
-                given.messages_per_address_per_minute,
-                rate,
-            )?,
-            replies_at_once: number(
-                "replies_at_once",
-                given.replies_at_once,
-                limits::WIDGET_REPLIES,
-            )?,
+            messages_per_day: per_day,
+            messages_per_visitor_per_hour: per_visitor,
+            messages_per_address_per_minute: per_address,
+            replies_at_once: at_once,
         })
     }
 
@@ -148,29 +140,46 @@ impl WidgetPatch {
     ///
     /// # Errors
     ///
-    /// The first one that breaks its rule.
-    pub fn parse(given: GivenWidget) -> Result<Self, FieldError> {
+    /// [`Error::Invalid`] about all that break their rules.
+    pub fn parse(given: GivenWidget) -> Result<Self, Error> {
         let line = |param: &str, text: Option<Option<String>>, most: usize| {
             let parse = |text: Option<String>| text.map(|text| parse_text(param, text, most));
             text.map(|text| parse(text).transpose()).transpose()
         };
+        let who = every((
+            given.name.map(WidgetName::parse).transpose(),
+            given.origins.as_deref().map(Origins::parse).transpose(),
+            given.identity.as_deref().map(IdentityRule::parse).transpose(),
+        ));
+        let look = every((
+            line("title", given.title, limits::WIDGET_TITLE_CHARS),
+            line("greeting", given.greeting, limits::WIDGET_GREETING_CHARS),
+            given.starters.map(parse_starters).transpose(),
+            given.language.map(parse_language).transpose(),
+            AppearancePatch::parse(given.appearance.unwrap_or_default()),
+            given.texts.map(parse_texts).transpose(),
+        ));
+        let limits = LimitsPatch::parse(given.limits.unwrap_or_default());
+        let (who, look, limits) = every((who, look, limits))?;
+        let (name, origins, identity) = who;
+        let (title, greeting, starters, language, appearance, texts) = look;
         Ok(Self {
-            name: given.name.map(WidgetName::parse).transpose()?,
+            name,
             is_active: given.is_active,
-            origins: given.origins.as_deref().map(Origins::parse).transpose()?,
+            origins,
             hosted_page: given.hosted_page,
-            identity: given.identity.as_deref().map(IdentityRule::parse).transpose()?,
-            title: line("title", given.title, limits::WIDGET_TITLE_CHARS)?,
-            greeting: line("greeting", given.greeting, limits::WIDGET_GREETING_CHARS)?,
-            starters: given.starters.map(parse_starters).transpose()?,
-            language: given.language.map(parse_language).transpose()?,
-            appearance: AppearancePatch::parse(given.appearance.unwrap_or_default())?,
-            texts: given.texts.map(parse_texts).transpose()?,
+            identity,
+            title,
+            greeting,
+            starters,
+            language,
+            appearance,
+            texts,
             show_sources: given.show_sources,
             handoff: given.handoff,
             lead: given.lead,
-            limits: LimitsPatch::parse(given.limits.unwrap_or_default())?,
-            managed: given.managed,
+            limits,
+            managed: None,
         })
     }
 
@@ -178,6 +187,12 @@ impl WidgetPatch {
     #[must_use]
     pub fn named(self, name: Option<WidgetName>) -> Self {
         Self { name, ..self }
+    }
+
+    /// The same change with this identity in a declaration file; the inner `None` removes it.
+    #[must_use]
+    pub fn managed_as(self, managed: Option<Option<Managed>>) -> Self {
+        Self { managed, ..self }
     }
 
     pub(super) fn apply(self, widget: &mut Widget) {

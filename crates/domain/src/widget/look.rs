@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::FieldError;
+use crate::error::{Error, FieldError};
+use crate::every::every;
 use crate::limits;
 use crate::text::{check_length, check_not_blank};
 
@@ -211,12 +212,13 @@ pub struct AppearancePatch {
 }
 
 impl AppearancePatch {
-    pub(super) fn parse(given: GivenAppearance) -> Result<Self, FieldError> {
-        Ok(Self {
-            accent: given.accent.as_deref().map(parse_accent).transpose()?,
-            scheme: given.scheme.as_deref().map(Scheme::parse).transpose()?,
-            position: given.position.as_deref().map(Side::parse).transpose()?,
-        })
+    pub(super) fn parse(given: GivenAppearance) -> Result<Self, Error> {
+        let (accent, scheme, position) = every((
+            given.accent.as_deref().map(parse_accent).transpose(),
+            given.scheme.as_deref().map(Scheme::parse).transpose(),
+            given.position.as_deref().map(Side::parse).transpose(),
+        ))?;
+        Ok(Self { accent, scheme, position })
     }
 
     pub(super) fn apply(self, appearance: &mut Appearance) {

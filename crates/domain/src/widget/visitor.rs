@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::identity::Identity;
-use crate::error::FieldError;
+use crate::error::{Error, FieldError};
+use crate::every::every;
 use crate::id::{Id, kind};
 use crate::limits;
 use crate::text::{Text, TextRule, check_length, check_not_blank};
@@ -111,38 +112,40 @@ impl Lead {
     ///
     /// # Errors
     ///
-    /// The first field that breaks its rule.
+    /// [`Error::Invalid`] about all fields that break their rules.
     pub fn parse(
         email: String,
         name: Option<String>,
         phone: Option<String>,
         message: Option<String>,
-    ) -> Result<Self, FieldError> {
+    ) -> Result<Self, Error> {
         let is_address = |email: &str| {
             let mut parts = email.split('@');
             let parts = [parts.next(), parts.next(), parts.next()];
             matches!(parts, [Some(user), Some(host), None] if !user.is_empty() && !host.is_empty())
                 && !email.chars().any(|char| char.is_whitespace() || char.is_control())
         };
-        check_length(&email, limits::LEAD_EMAIL_CHARS)
+        let email = check_length(&email, limits::LEAD_EMAIL_CHARS)
             .and_then(|()| match is_address(&email) {
-                true => Ok(()),
+                true => Ok(email),
                 false => Err("must be an address with one `@`".to_owned()),
             })
-            .map_err(|message| FieldError::new("email", message))?;
+            .map_err(|message| FieldError::new("email", message));
         let text = |param: &str, text: Option<String>, most: usize| {
             let Some(text) = text else { return Ok(None) };
-            check_not_blank(&text)
-                .and_then(|()| check_length(&text, most))
-                .map_err(|message| FieldError::new(param, message))?;
-            Ok(Some(text))
+            let checked = check_not_blank(&text).and_then(|()| check_length(&text, most));
+            match checked {
+                Ok(()) => Ok(Some(text)),
+                Err(message) => Err(FieldError::new(param, message)),
+            }
         };
-        Ok(Self {
-            name: text("name", name, limits::LEAD_NAME_CHARS)?,
+        let (email, name, phone, message) = every((
             email,
-            phone: text("phone", phone, limits::LEAD_PHONE_CHARS)?,
-            message: text("message", message, limits::LEAD_MESSAGE_CHARS)?,
-        })
+            text("name", name, limits::LEAD_NAME_CHARS),
+            text("phone", phone, limits::LEAD_PHONE_CHARS),
+            text("message", message, limits::LEAD_MESSAGE_CHARS),
+        ))?;
+        Ok(Self { name, email, phone, message })
     }
 }
 
@@ -157,11 +160,13 @@ mod tests {
         for wrong in
             ["", "a", "@", "a@", "@b", "a@b@c", "a b@c", "a@b\n", &format!("{}@b", "a".repeat(253))]
         {
-            assert_eq!(read(wrong).unwrap_err().param, "email", "{wrong}");
+            assert_eq!(read(wrong).unwrap_err().params(), ["email"], "{wrong}");
         }
         let text = |name: &str| Lead::parse("a@b".into(), Some(name.into()), None, None);
         assert!(text(&"n".repeat(100)).is_ok());
-        assert_eq!(text(&"n".repeat(101)).unwrap_err().param, "name");
-        assert_eq!(text(" ").unwrap_err().param, "name");
+        assert_eq!(text(&"n".repeat(101)).unwrap_err().params(), ["name"]);
+        assert_eq!(text(" ").unwrap_err().params(), ["name"]);
+        let many = Lead::parse("a".into(), Some(" ".into()), None, Some("\0".into())).unwrap_err();
+        assert_eq!(many.params(), ["email", "name", "message"]);
     }
 }

@@ -91,7 +91,7 @@ impl<'de> Deserializer<'de> for Value {
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         match self {
-            Self::Null => visitor.visit_unit(),
+            Self::Null | Self::Any => visitor.visit_unit(),
             Self::Flag(flag) => visitor.visit_bool(flag),
             Self::Integer(number) => visitor.visit_i64(number),
             Self::Number(number) => visitor.visit_f64(number),
@@ -103,7 +103,7 @@ impl<'de> Deserializer<'de> for Value {
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         match self {
-            Self::Null => visitor.visit_none(),
+            Self::Null | Self::Any => visitor.visit_none(),
             value => visitor.visit_some(value),
         }
     }
@@ -111,6 +111,7 @@ impl<'de> Deserializer<'de> for Value {
     fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         match self {
             Self::Text(text) => visitor.visit_string(text),
+            Self::Any => visitor.visit_string(String::new()),
             _ => Err(Fault("must be a string".to_owned())),
         }
     }
@@ -123,6 +124,7 @@ impl<'de> Deserializer<'de> for Value {
         match self {
             Self::Number(number) => visitor.visit_f64(number),
             Self::Integer(number) => visitor.visit_f64(number as f64),
+            Self::Any => visitor.visit_f64(0.0),
             _ => Err(Fault("must be a number".to_owned())),
         }
     }
@@ -133,6 +135,7 @@ impl<'de> Deserializer<'de> for Value {
         match self {
             Self::Integer(number) => visitor.visit_i64(number),
             Self::Number(number) if number.fract() == 0.0 => visitor.visit_i64(number as i64),
+            Self::Any => visitor.visit_i64(0),
             _ => Err(Fault("must be an integer".to_owned())),
         }
     }
@@ -140,6 +143,7 @@ impl<'de> Deserializer<'de> for Value {
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         match self {
             Self::Flag(flag) => visitor.visit_bool(flag),
+            Self::Any => visitor.visit_bool(false),
             _ => Err(Fault("must be true or false".to_owned())),
         }
     }
@@ -147,6 +151,7 @@ impl<'de> Deserializer<'de> for Value {
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         match self {
             Self::Items(Some(items)) => visitor.visit_seq(SeqDeserializer::new(items.into_iter())),
+            Self::Any => visitor.visit_seq(SeqDeserializer::new(std::iter::empty::<Item>())),
             Self::Items(None) => Err(Fault(format!("must have at most {MEMBERS} items"))),
             _ => Err(Fault("must be an array of strings".to_owned())),
         }
@@ -155,6 +160,9 @@ impl<'de> Deserializer<'de> for Value {
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         match self {
             Self::Pairs(Some(pairs)) => visitor.visit_map(MapDeserializer::new(pairs.into_iter())),
+            Self::Any => {
+                visitor.visit_map(MapDeserializer::new(std::iter::empty::<(String, Item)>()))
+            }
             Self::Pairs(None) => Err(Fault(format!("must have at most {MEMBERS} keys"))),
             _ => Err(Fault("must be an object".to_owned())),
         }

@@ -11,7 +11,7 @@ use utoipa::openapi::{RefOr, Schema};
 
 use super::fields::Fields;
 use super::shown;
-use super::value::{MEMBERS, Object};
+use super::value::{MEMBERS, Object, Value};
 
 /// Reads a body.
 ///
@@ -20,18 +20,49 @@ use super::value::{MEMBERS, Object};
 ///
 /// # Errors
 ///
-/// In this order: `text` is not a JSON object; a field that the schema of `T` requires is absent or null;
-/// a field has another JSON type, the first in the order of the struct's fields.
+/// `text` is not a JSON object. Or: all fields that the schema of `T` requires and that are absent or null, and then all
+/// that have another JSON type, in the order of the struct's fields.
 pub(crate) fn read<T: DeserializeOwned + PartialSchema>(text: &[u8]) -> Result<T, Error> {
     let mut given = Vec::new();
     let fields = Fields::new(object(text)?, &mut given);
-    serde_path_to_error::deserialize(fields).map_err(|error| {
-        let is_absent = |name: &&String| !given.contains(&name.as_str());
-        match required(&T::schema()).iter().find(is_absent) {
-            Some(name) => Error::missing(name),
-            None => Error::invalid(path(error.path()), error.inner().to_string()),
+    T::deserialize(fields)
+        .or_else(|_| Err(faults::<T>(object(text)?, required(&T::schema()), &given)))
+}
+
+/// What is wrong with fields that could not be read.
+///
+/// Serde stops at the first bad field. It is noted and removed, or if it is required, replaced by a value that can be read
+/// as anything; then the fields are read again. Long texts are not needed for that, so that each round costs little.
+fn faults<T: DeserializeOwned>(
+    mut values: HashMap<String, Value>,
+    required: &[String],
+    given: &[&str],
+) -> Error {
+    values.values_mut().for_each(Value::shorten);
+    let mut faults = Vec::new();
+    for name in required.iter().filter(|name| !given.contains(&name.as_str())) {
+        values.insert(name.clone(), Value::Any);
+        faults.push(Error::missing(name));
+    }
+    let mut replaced = Vec::new();
+    while let Err(error) =
+        serde_path_to_error::deserialize::<_, T>(Fields::new(values.clone(), &mut Vec::new()))
+    {
+        let name = match error.path().iter().next() {
+            Some(Segment::Map { key }) => key.clone(),
+            _ => String::new(),
+        };
+        if replaced.contains(&name) {
+            break;
         }
-    })
+        faults.push(Error::invalid(path(error.path()), error.inner().to_string()));
+        match required.contains(&name) {
+            true => values.insert(name.clone(), Value::Any),
+            false => values.remove(&name),
+        };
+        replaced.push(name);
+    }
+    Error::joined(faults).unwrap_or_else(|| Error::internal("fields that can be read were refused"))
 }
 
 /// A path as text, with the beginnings of its names.
@@ -54,7 +85,7 @@ fn path(path: &Path) -> String {
     text
 }
 
-fn object(text: &[u8]) -> Result<HashMap<String, super::value::Value>, Error> {
+fn object(text: &[u8]) -> Result<HashMap<String, Value>, Error> {
     match serde_json::from_slice(text) {
         Ok(Object(Some(fields))) => Ok(fields.into_iter().collect()),
         Ok(Object(None)) => {
@@ -112,7 +143,10 @@ mod tests {
 
     fn refusal(fields: &str) -> (String, String) {
         match everything(fields).unwrap_err() {
-            Error::Invalid(field) => (field.param, field.message),
+            Error::Invalid(bad) => {
+                let first = bad.first().clone();
+                (first.param, first.message)
+            }
             other => panic!("{fields}: {other:?}"),
         }
     }
@@ -122,7 +156,7 @@ mod tests {
         for body in ["", "[]", "null", "\"text\"", "{", "{\"a\":1}x", "\u{feff}{}", "{\"a\":1e999}"]
         {
             let error = read::<Everything>(body.as_bytes()).unwrap_err();
-            assert!(matches!(error, Error::Invalid(field) if field.param == "body"), "{body}");
+            assert_eq!(error.params(), ["body"], "{body}");
         }
         assert!(read::<Everything>(b"{\"a\": \"\xff\"}").is_err(), "not UTF-8");
         assert!(read::<Everything>(br#"{"a": "\ud800"}"#).is_err(), "half a character");
@@ -131,13 +165,15 @@ mod tests {
     #[test]
     fn a_required_field_that_is_absent_or_null_comes_before_any_bad_value() {
         for (body, missing) in [
-            (r#"{"number": 1}"#, "text"),
-            (r#"{"text": null, "number": "x"}"#, "text"),
-            (r#"{"text": 5, "number": null}"#, "number"),
-            (r#"{"flag": 5, "text": 5}"#, "number"),
+            (r#"{"number": 1}"#, &["text"][..]),
+            (r#"{"text": null, "number": "x"}"#, &["text", "number"]),
+            (r#"{"text": 5, "number": null}"#, &["number", "text"]),
+            (r#"{"flag": 5, "text": 5}"#, &["number", "text", "flag"]),
+            (r#"{"named": 5}"#, &["text", "number", "named"]),
         ] {
             let error = read::<Everything>(body.as_bytes()).unwrap_err();
-            assert!(matches!(error, Error::Missing { param } if param == missing), "{body}");
+            assert!(matches!(error, Error::Missing(_)), "{body}");
+            assert_eq!(error.params(), missing, "{body}");
         }
     }
 
@@ -179,8 +215,11 @@ mod tests {
     }
 
     #[test]
-    fn of_several_wrong_types_the_first_in_the_order_of_the_fields_is_told() {
-        assert_eq!(refusal(r#""named": 5, "flag": 5, "integer": "x""#).0, "integer");
+    fn all_wrong_types_are_told_in_the_order_of_the_fields() {
+        let error =
+            everything(r#""named": 5, "flag": 5, "pairs": {"a": 1}, "integer": "x""#).unwrap_err();
+        assert_eq!(error.params(), ["integer", "flag", "pairs.a", "named"]);
+        assert_eq!(error.to_string(), "`integer` must be an integer, and 3 more");
     }
 
     #[test]

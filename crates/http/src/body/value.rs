@@ -21,6 +21,26 @@ pub(super) enum Value {
     Text(String),
     Items(Members<Item>),
     Pairs(Members<(String, Item)>),
+    /// In the place of a field that cannot be read: it can be read as anything.
+    Any,
+}
+
+impl Value {
+    /// Drops the content of texts, of which only the type is needed to find out which fields are bad.
+    pub(super) fn shorten(&mut self) {
+        match self {
+            Self::Text(text) => *text = String::new(),
+            Self::Items(Some(items)) => items.iter_mut().for_each(|Item(item)| item.shorten()),
+            Self::Pairs(Some(pairs)) => pairs.iter_mut().for_each(|(_, Item(item))| item.shorten()),
+            Self::Null
+            | Self::Flag(_)
+            | Self::Integer(_)
+            | Self::Number(_)
+            | Self::Items(None)
+            | Self::Pairs(None)
+            | Self::Any => {}
+        }
+    }
 }
 
 /// The content of an array or an object; `None` if it has more than [`MEMBERS`] members.

@@ -39,8 +39,7 @@ fn refused(parse: ParseBody, body: &Map<String, Value>) -> Option<String> {
     let current = Current { now: Timestamp::from_millis(0), knows_model: &known };
     match parse(Value::from(body.clone()).to_string().as_bytes(), &current) {
         Ok(()) => None,
-        Err(Error::Invalid(field)) => Some(field.param),
-        Err(Error::Missing { param }) => Some(param),
+        Err(Error::Missing(bad) | Error::Invalid(bad)) => Some(bad.first().param.clone()),
         Err(other) => panic!("{body:?}: {other:?}"),
     }
 }

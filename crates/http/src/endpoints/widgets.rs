@@ -351,9 +351,10 @@ macro_rules! widget_body {
                     handoff: self.handoff.or(look.handoff),
                     lead: self.lead.or(look.lead),
                     limits: self.limits.or(super::LimitsBody::nulls()).map(super::LimitsBody::given),
-                    managed: self.managed.or_none($crate::managed::ManagedBody::parse)?,
                 };
-                Ok(WidgetPatch::parse(given)?)
+                let managed = self.managed.or_none($crate::managed::ManagedBody::parse);
+                let (patch, managed) = cicerone_domain::every((WidgetPatch::parse(given), managed))?;
+                Ok(patch.managed_as(managed))
             }
         }
     };

@@ -130,7 +130,7 @@ struct ErrorDetail<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     param: Option<&'a str>,
-    /// All problems that were found; present on every 422.
+    /// All bad fields that were found, at most 20; present on every 422, and on a 400 that names a field or parameter.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     errors: Option<Vec<Finding<'a>>>,
@@ -182,7 +182,7 @@ impl Problem {
                 code: self.code,
                 message: &self.message,
                 param: self.param.as_deref(),
-                errors: (self.status.as_u16() == 422).then(findings),
+                errors: (self.status.as_u16() == 422 || !self.errors.is_empty()).then(findings),
                 retry_after: self.retry_after.filter(|_| self.status.as_u16() == 429),
                 request_id,
             },

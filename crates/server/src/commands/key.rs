@@ -32,8 +32,8 @@ async fn create(keys: &Keys, arguments: KeyArguments) -> Result<(), Failure> {
         Err(Error::NotFound { what: "account", .. }) => {
             return Err(Failure::misuse(format!("`--account`: no account is named `{account}`")));
         }
-        Err(Error::Invalid(error)) if error.param == "expires_at" => {
-            return Err(Failure::misuse(format!("`--expires-at` {}", error.message)));
+        Err(Error::Invalid(bad)) if bad.first().param == "expires_at" => {
+            return Err(Failure::misuse(format!("`--expires-at` {}", bad.first().message)));
         }
         created => created?,
     };

@@ -99,6 +99,38 @@ async fn an_agent_without_a_name_is_refused() {
 }
 
 #[tokio::test]
+async fn all_bad_fields_are_named_at_once() {
+    let refused = async |body: Value, code: &str, params: &[&str]| {
+        client().post("/v1/agents", body).await.refuses_all(400, code, params);
+    };
+    // First what is absent or of another type, in the order of the documented fields; then what has a bad value.
+    let mixed = json!({ "max_tokens": "many", "temperature": [], "model": "gpt-9" });
+    refused(mixed, "missing_required_field", &["name", "temperature", "max_tokens"]).await;
+    let types = json!({ "name": 5, "receipts": "yes", "managed": { "set": 1 } });
+    refused(types, "invalid_parameter", &["name", "receipts", "managed.set"]).await;
+    let values = json!({
+        "name": " ", "model": "gpt-9", "system_prompt": "x".repeat(4_001), "temperature": 3, "max_tokens": 0,
+        "retention_days": 0, "answer_floor": "low", "managed": { "set": "a b", "key": "k", "hash": "f" },
+    });
+    let all = [
+        "name",
+        "model",
+        "system_prompt",
+        "temperature",
+        "max_tokens",
+        "retention_days",
+        "answer_floor",
+        "managed.set",
+        "managed.hash",
+    ];
+    refused(values.clone(), "invalid_parameter", &all).await;
+    let agent = client().post("/v1/agents", json!({ "name": "Guide" })).await.expect(201);
+    let path = format!("/v1/agents/{}", agent["id"].as_str().unwrap());
+    client().patch(&path, values).await.refuses_all(400, "invalid_parameter", &all);
+    assert_eq!(client().get(&path).await.expect(200), agent, "nothing was changed");
+}
+
+#[tokio::test]
 async fn a_bad_value_is_refused_with_the_name_of_its_field() {
     let bad = [
         ("name", json!("")),

@@ -180,7 +180,7 @@ async fn a_cursor_of_a_numbered_list_is_refused() {
     on_each(async |world| {
         let page = after(5, Some(Position::Numbered(1)));
         let result = world.storage.list_agents(&world.scope(), AgentFilter::default(), page).await;
-        assert!(matches!(result, Err(Error::Invalid(field)) if field.param == "cursor"));
+        assert!(matches!(result, Err(Error::Invalid(bad)) if bad.first().param == "cursor"));
     })
     .await;
 }

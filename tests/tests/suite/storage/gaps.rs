@@ -201,7 +201,7 @@ async fn outside_of_its_scope_there_is_no_gap() {
         let named = answer(world, &agent, gap, Some(&foreign));
         let refused = storage.answer_gap(&scope, named, now, None).await;
         assert!(
-            matches!(&refused, Err(Error::Invalid(field)) if field.param == "source_id"),
+            matches!(&refused, Err(Error::Invalid(bad)) if bad.first().param == "source_id"),
             "{refused:?}"
         );
         let answered =

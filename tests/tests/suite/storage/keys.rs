@@ -390,7 +390,7 @@ async fn a_key_that_another_makes_is_no_wider_and_names_agents_that_exist() {
         let lost = ApiKey { agent_ids: Some(vec![agent.id, new_id()]), ..wider };
         let refused = world.storage.issue_key(&maker, lost, other, None).await;
         let is_named =
-            |error: &Error| matches!(error, Error::Invalid(f) if f.param == "agent_ids[1]");
+            |error: &Error| matches!(error, Error::Invalid(bad) if bad.first().param == "agent_ids[1]");
         assert!(refused.as_ref().is_err_and(is_named), "{refused:?}");
         assert_eq!(world.count("api_keys"), 2);
     })

@@ -149,7 +149,7 @@ async fn a_file_must_exist_in_the_account() {
             let source = world.new_source(&agent, SourceContent::File(upload));
             let insert = world.storage.insert_source(&world.scope(), source, new_job(), None).await;
             match insert {
-                Err(Error::Invalid(field)) => assert_eq!(field.param, "content"),
+                Err(Error::Invalid(bad)) => assert_eq!(bad.first().param, "content"),
                 other => panic!("expected a bad file, got {other:?}"),
             }
         }

@@ -155,9 +155,7 @@ async fn a_managed_identity_is_unique_within_the_agent() {
         storage.insert_widget(&scope, named(&other), secret(), None).await.unwrap();
         assert_conflict(storage.insert_widget(&scope, named(&agent), secret(), None).await);
         let free = add(world, &agent).await;
-        let change = || {
-            patch(GivenWidget { managed: Some(Some(managed.clone())), ..GivenWidget::default() })
-        };
+        let change = || patch(GivenWidget::default()).managed_as(Some(Some(managed.clone())));
         assert_conflict(storage.update_widget(&scope, free.id, change(), world.now(), None).await);
         let set = Some(managed.set.clone());
         let listed = storage.list_widgets(&scope, agent.id, set, first(5)).await.unwrap();

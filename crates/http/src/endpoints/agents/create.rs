@@ -1,8 +1,8 @@
 //! `POST /v1/agents`
 
 use actix_web::http::{Method, StatusCode};
-use cicerone_domain::Error;
 use cicerone_domain::agent::{AgentDraft, AgentProfile};
+use cicerone_domain::{Error, every};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -69,6 +69,7 @@ impl Body for CreateAgent {
     type Checked = AgentProfile;
 
     fn check(self, current: &Current<'_>) -> Result<AgentProfile, Error> {
+        let managed = self.managed.map(ManagedBody::parse).transpose();
         let draft = AgentDraft {
             name: self.name,
             model: self.model,
@@ -80,9 +81,10 @@ impl Body for CreateAgent {
             public_sources: self.public_sources,
             receipts: self.receipts,
             source_list: self.source_list,
-            managed: self.managed.map(ManagedBody::parse).transpose()?,
+            managed: None,
         };
-        Ok(AgentProfile::parse(draft, current.knows_model)?)
+        let (profile, managed) = every((AgentProfile::parse(draft, current.knows_model), managed))?;
+        Ok(AgentProfile { managed, ..profile })
     }
 }
 

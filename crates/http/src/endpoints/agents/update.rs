@@ -5,7 +5,7 @@ use cicerone_domain::agent::{
     AnswerFloor, MODEL_DEFAULT, ModelName, RECEIPTS_DEFAULT, ReplyTokens, RetentionDays,
     SystemPrompt, Temperature, parse_status,
 };
-use cicerone_domain::{AgentName, AgentPatch, Error};
+use cicerone_domain::{AgentName, AgentPatch, Error, every};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::Object;
@@ -101,20 +101,41 @@ impl Body for UpdateAgent {
     type Checked = AgentPatch;
 
     fn check(self, current: &Current<'_>) -> Result<AgentPatch, Error> {
-        let model = |name| ModelName::parse(name, current.knows_model);
+        let known = |name| ModelName::parse(name, current.knows_model);
+        let (
+            name,
+            model,
+            system_prompt,
+            temperature,
+            max_tokens,
+            retention_days,
+            answer_floor,
+            managed,
+            status,
+        ) = every((
+            self.name.map(AgentName::parse).transpose(),
+            self.model.or(MODEL_DEFAULT.to_owned()).map(known).transpose(),
+            self.system_prompt.or_default(SystemPrompt::parse),
+            self.temperature.or_default(Temperature::parse),
+            self.max_tokens.or_default(ReplyTokens::parse),
+            self.retention_days.or_none(RetentionDays::parse),
+            self.answer_floor.or_default(|name| AnswerFloor::parse(&name)),
+            self.managed.or_none(ManagedBody::parse),
+            self.status.as_deref().map(parse_status).transpose(),
+        ))?;
         Ok(AgentPatch {
-            name: self.name.map(AgentName::parse).transpose()?,
-            model: self.model.or(MODEL_DEFAULT.to_owned()).map(model).transpose()?,
-            system_prompt: self.system_prompt.or_default(SystemPrompt::parse)?,
-            temperature: self.temperature.or_default(Temperature::parse)?,
-            max_tokens: self.max_tokens.or_default(ReplyTokens::parse)?,
-            retention_days: self.retention_days.or_none(RetentionDays::parse)?,
-            answer_floor: self.answer_floor.or_default(|name| AnswerFloor::parse(&name))?,
+            name,
+            model,
+            system_prompt,
+            temperature,
+            max_tokens,
+            retention_days,
+            answer_floor,
             public_sources: self.public_sources.or(false),
             receipts: self.receipts.or(RECEIPTS_DEFAULT),
             source_list: self.source_list.or(false),
-            managed: self.managed.or_none(ManagedBody::parse)?,
-            status: self.status.as_deref().map(parse_status).transpose()?,
+            managed,
+            status,
         })
     }
 }

@@ -164,7 +164,10 @@ mod tests {
             (of(r#"{"question": "a"}"#), "checks[0]"),
         ] {
             let error = parse(body.as_bytes()).unwrap_err();
-            assert!(matches!(&error, Error::Invalid(field) if field.param == param), "{error:?}");
+            assert!(
+                matches!(&error, Error::Invalid(bad) if bad.first().param == param),
+                "{error:?}"
+            );
             assert!(!error.to_string().contains("struct"), "{error}");
         }
         for (body, param) in [
@@ -174,7 +177,7 @@ mod tests {
         ] {
             let error = parse(body.as_bytes()).unwrap_err();
             assert!(
-                matches!(&error, Error::Missing { param: missing } if missing == param),
+                matches!(&error, Error::Missing(bad) if bad.first().param == *param),
                 "{error:?}"
             );
         }

@@ -49,7 +49,7 @@ impl Body for Rate {
     type Checked = NewRating;
 
     fn check(self, _: &Current<'_>) -> Result<NewRating, Error> {
-        Ok(NewRating::parse(&self.value, self.comment)?)
+        NewRating::parse(&self.value, self.comment)
     }
 }
 

@@ -9,7 +9,7 @@ use cicerone_domain::id::Kind;
 use cicerone_domain::idempotency::{Completion, Subject};
 use cicerone_domain::ports::TokenSink;
 use cicerone_domain::services::{Handling, NewMessage};
-use cicerone_domain::{Error, Id, MessageText, Timestamp, kind, limits};
+use cicerone_domain::{Error, Id, MessageText, Timestamp, every, kind, limits};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
@@ -90,11 +90,15 @@ impl Body for SendMessage {
     type Checked = (NewMessage, bool);
 
     fn check(self, _: &Current<'_>) -> Result<Self::Checked, Error> {
-        let text = MessageText::parse(self.message)?;
-        let metadata = Metadata::parse(self.metadata.unwrap_or_default())?;
+        let (agent_id, conversation_id, text, metadata) = every((
+            named(&self.agent_id),
+            self.conversation_id.as_deref().map(named).transpose(),
+            MessageText::parse(self.message),
+            Metadata::parse(self.metadata.unwrap_or_default()),
+        ))?;
         let message = NewMessage {
-            agent_id: named(&self.agent_id)?,
-            conversation_id: self.conversation_id.as_deref().map(named).transpose()?,
+            agent_id,
+            conversation_id,
             text,
             metadata,
             channel: Channel::Api,

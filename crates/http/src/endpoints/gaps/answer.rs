@@ -3,7 +3,7 @@
 use actix_web::http::{Method, StatusCode};
 use cicerone_domain::services::NewGapAnswer;
 use cicerone_domain::source::QaPair;
-use cicerone_domain::{Error, Id, kind};
+use cicerone_domain::{Error, Id, every, kind};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -65,10 +65,9 @@ impl Body for AnswerGap {
     type Checked = (QaPair, Option<Id<kind::Source>>);
 
     fn check(self, _: &Current<'_>) -> Result<Self::Checked, Error> {
-        let pair = QaPair::parse(self.question, self.answer)?;
         let source = self.source_id.map(|id| id.parse()).transpose();
-        let unknown = || Error::invalid("source_id", "must be the id of a source of the agent");
-        Ok((pair, source.map_err(|_| unknown())?))
+        let unknown = |_| Error::invalid("source_id", "must be the id of a source of the agent");
+        every((QaPair::parse(self.question, self.answer), source.map_err(unknown)))
     }
 }
 

@@ -4,7 +4,7 @@ use actix_web::http::{Method, StatusCode};
 use cicerone_domain::access::{parse_agent_ids, parse_expiry, parse_permissions};
 use cicerone_domain::audit::AuditAction;
 use cicerone_domain::services::{Issued, NewKey};
-use cicerone_domain::{Error, KeyName};
+use cicerone_domain::{Error, KeyName, every};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -62,13 +62,14 @@ impl Body for CreateApiKey {
 
     fn check(self, current: &Current<'_>) -> Result<NewKey, Error> {
         let expiry = |text: String| parse_expiry(&text, current.now);
-        Ok(NewKey {
-            name: KeyName::parse(self.name)?,
-            permissions: parse_permissions(&self.permissions)?,
-            agent_ids: self.agent_ids.as_deref().map(parse_agent_ids).transpose()?,
-            expires_at: self.expires_at.map(expiry).transpose()?,
-            managed: self.managed.map(ManagedBody::parse).transpose()?,
-        })
+        let (name, permissions, agent_ids, expires_at, managed) = every((
+            KeyName::parse(self.name),
+            parse_permissions(&self.permissions),
+            self.agent_ids.as_deref().map(parse_agent_ids).transpose(),
+            self.expires_at.map(expiry).transpose(),
+            self.managed.map(ManagedBody::parse).transpose(),
+        ))?;
+        Ok(NewKey { name, permissions, agent_ids, expires_at, managed })
     }
 }
 
@@ -112,8 +113,8 @@ mod tests {
         let current = Current { now: Timestamp::from_millis(0), knows_model: &|_| true };
         let refusal = |json: &str| CreateApiKey::parse(json.as_bytes(), &current).err();
         let missing = refusal(r#"{"name": 5, "permissions": null}"#);
-        assert!(matches!(missing, Some(Error::Missing { param }) if param == "permissions"));
+        assert!(matches!(missing, Some(Error::Missing(bad)) if bad.first().param == "permissions"));
         let invalid = refusal(r#"{"name": " ", "permissions": ["*"]}"#);
-        assert!(matches!(invalid, Some(Error::Invalid(field)) if field.param == "name"));
+        assert!(matches!(invalid, Some(Error::Invalid(bad)) if bad.first().param == "name"));
     }
 }

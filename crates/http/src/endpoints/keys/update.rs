@@ -3,7 +3,7 @@
 use actix_web::http::{Method, StatusCode};
 use cicerone_domain::access::{KeyPatch, parse_agent_ids, parse_expiry, parse_permissions};
 use cicerone_domain::audit::AuditAction;
-use cicerone_domain::{ApiKey, Error, KeyName};
+use cicerone_domain::{ApiKey, Error, KeyName, every};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -66,13 +66,14 @@ impl Body for UpdateApiKey {
     type Checked = KeyPatch;
 
     fn check(self, current: &Current<'_>) -> Result<KeyPatch, Error> {
-        Ok(KeyPatch {
-            name: self.name.map(KeyName::parse).transpose()?,
-            permissions: self.permissions.as_deref().map(parse_permissions).transpose()?,
-            agent_ids: self.agent_ids.or_none(|ids| parse_agent_ids(&ids))?,
-            expires_at: self.expires_at.or_none(|text| parse_expiry(&text, current.now))?,
-            managed: self.managed.or_none(ManagedBody::parse)?,
-        })
+        let (name, permissions, agent_ids, expires_at, managed) = every((
+            self.name.map(KeyName::parse).transpose(),
+            self.permissions.as_deref().map(parse_permissions).transpose(),
+            self.agent_ids.or_none(|ids| parse_agent_ids(&ids)),
+            self.expires_at.or_none(|text| parse_expiry(&text, current.now)),
+            self.managed.or_none(ManagedBody::parse),
+        ))?;
+        Ok(KeyPatch { name, permissions, agent_ids, expires_at, managed })
     }
 }
 

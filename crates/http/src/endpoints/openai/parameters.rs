@@ -50,7 +50,7 @@ impl Parameters {
     ///
     /// # Errors
     ///
-    /// The first parameter, in the order of `names`, that breaks its rule.
+    /// All parameters that break their rules, in the order of `names`.
     pub(super) fn read(
         body: &[u8],
         names: &'static [Named],
@@ -61,14 +61,14 @@ impl Parameters {
         let invalid = |cause| Error::invalid("body", format!("must be JSON ({cause})"));
         let parameters = read.map_err(invalid)?;
         // Missing parameters are reported before bad ones.
-        if let Err(Error::Missing { param }) = &parameters.transcript {
-            return Err(Error::missing(param));
+        if let Err(Error::Missing(fields)) = &parameters.transcript {
+            return Err(Error::Missing(fields.clone()));
         }
-        for (name, rule) in names {
-            if let Some(value) = parameters.field(name) {
-                rule.check(name, value)?;
-            }
-        }
+        let faults = names.iter().filter_map(|(name, rule)| {
+            let value = parameters.field(name)?;
+            rule.check(name, value).err()
+        });
+        Error::joined(faults).map_or(Ok(()), Err)?;
         Ok(parameters)
     }
 
@@ -240,7 +240,7 @@ mod tests {
 
     fn param(error: Error) -> String {
         match error {
-            Error::Invalid(field) => field.param,
+            Error::Invalid(bad) => bad.first().param.clone(),
             other => panic!("{other:?}"),
         }
     }

@@ -327,7 +327,10 @@ mod tests {
 
     fn fault(read: Result<Transcript, Error>) -> (String, String) {
         match read.unwrap_err() {
-            Error::Invalid(field) => (field.param, field.message),
+            Error::Invalid(bad) => {
+                let first = bad.first().clone();
+                (first.param, first.message)
+            }
             other => panic!("{other:?}"),
         }
     }

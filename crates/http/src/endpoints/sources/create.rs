@@ -5,7 +5,7 @@
 
 use actix_web::http::{Method, StatusCode};
 use cicerone_domain::services::NewSource;
-use cicerone_domain::{Error, Managed, SourceContent, limits};
+use cicerone_domain::{Error, Managed, SourceContent, every, limits};
 use serde::Deserialize;
 use serde_json::json;
 use utoipa::openapi::schema::{
@@ -56,17 +56,16 @@ impl Body for CreateSource {
     type Checked = (Result<SourceContent, Error>, bool, Option<Managed>);
 
     fn check(self, _: &Current<'_>) -> Result<Self::Checked, Error> {
-        let managed = self.managed.map(ManagedBody::parse).transpose()?;
+        let managed = self.managed.map(ManagedBody::parse).transpose();
         let crawl_subpages = self.crawl_subpages.unwrap_or_default();
         let guarded = self.guarded.unwrap_or_default();
-        match SourceContent::parse(&self.r#type, self.content, crawl_subpages) {
-            Err(error @ Error::Validation { .. }) => Ok((Err(error), guarded, managed)),
+        let content = match SourceContent::parse(&self.r#type, self.content, crawl_subpages) {
+            Err(error @ Error::Validation { .. }) => Ok(Err(error)),
             Err(error) => Err(error),
-            Ok(content) => {
-                content.check_may_be_guarded(guarded)?;
-                Ok((Ok(content), guarded, managed))
-            }
-        }
+            Ok(content) => content.check_may_be_guarded(guarded).map(|()| Ok(content)),
+        };
+        let (content, managed) = every((content, managed))?;
+        Ok((content, guarded, managed))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use actix_web::http::Method;
 use cicerone_domain::retrieval::{Hit, SearchLimit};
-use cicerone_domain::{Error, Id, MessageText, kind};
+use cicerone_domain::{Error, Id, MessageText, every, kind};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -41,8 +41,10 @@ impl Body for Search {
     type Checked = (MessageText, SearchLimit);
 
     fn check(self, _: &Current<'_>) -> Result<Self::Checked, Error> {
-        let query = MessageText::parse_field("query", self.query)?;
-        let limit = self.limit.map(SearchLimit::parse).transpose()?;
+        let (query, limit) = every((
+            MessageText::parse_field("query", self.query),
+            self.limit.map(SearchLimit::parse).transpose(),
+        ))?;
         Ok((query, limit.unwrap_or_default()))
     }
 }

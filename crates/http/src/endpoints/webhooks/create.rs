@@ -1,12 +1,12 @@
 //! `POST /v1/webhook_endpoints`
 
 use actix_web::http::{Method, StatusCode};
-use cicerone_domain::Error;
 use cicerone_domain::audit::AuditAction;
 use cicerone_domain::services::NewEndpoint;
 use cicerone_domain::webhook::{
     EndpointDescription, EndpointUrl, EventName, parse_events, parse_payload, parse_status,
 };
+use cicerone_domain::{Error, every};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::Object;
@@ -71,16 +71,21 @@ impl Body for CreateWebhookEndpoint {
     type Checked = NewEndpoint;
 
     fn check(self, _: &Current<'_>) -> Result<NewEndpoint, Error> {
+        let (url, events, description, payload, is_enabled, managed) = every((
+            EndpointUrl::parse(self.url),
+            self.events.as_deref().map(parse_events).transpose(),
+            self.description.map(EndpointDescription::parse).transpose(),
+            self.payload.as_deref().map(parse_payload).transpose(),
+            self.status.as_deref().map(parse_status).transpose(),
+            self.managed.map(ManagedBody::parse).transpose(),
+        ))?;
         Ok(NewEndpoint {
-            url: EndpointUrl::parse(self.url)?,
-            events: match self.events {
-                Some(names) => parse_events(&names)?,
-                None => EventName::CHOICES.to_vec(),
-            },
-            description: self.description.map(EndpointDescription::parse).transpose()?,
-            payload: self.payload.as_deref().map(parse_payload).transpose()?.unwrap_or_default(),
-            is_enabled: self.status.as_deref().map(parse_status).transpose()?.unwrap_or(true),
-            managed: self.managed.map(ManagedBody::parse).transpose()?,
+            url,
+            events: events.unwrap_or_else(|| EventName::CHOICES.to_vec()),
+            description,
+            payload: payload.unwrap_or_default(),
+            is_enabled: is_enabled.unwrap_or(true),
+            managed,
         })
     }
 }
@@ -113,6 +118,6 @@ mod tests {
         assert_eq!(new.events, EventName::CHOICES);
         assert_eq!((new.payload, new.is_enabled), (PayloadStyle::Full, true));
         let error = read(r#"{"events": 5}"#).unwrap_err();
-        assert!(matches!(error, Error::Missing { param } if param == "url"));
+        assert!(matches!(error, Error::Missing(bad) if bad.first().param == "url"));
     }
 }

@@ -7,7 +7,7 @@ use cicerone_domain::webhook::{
     EndpointDescription, EndpointPatch, EndpointUrl, EventName, parse_events, parse_payload,
     parse_status,
 };
-use cicerone_domain::{Error, WebhookEndpoint};
+use cicerone_domain::{Error, WebhookEndpoint, every};
 use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::Object;
@@ -78,18 +78,17 @@ impl Body for UpdateWebhookEndpoint {
     type Checked = EndpointPatch;
 
     fn check(self, _: &Current<'_>) -> Result<EndpointPatch, Error> {
-        Ok(EndpointPatch {
-            url: self.url.map(EndpointUrl::parse).transpose()?,
-            events: match self.events {
-                Given::Absent => None,
-                Given::Null => Some(EventName::CHOICES.to_vec()),
-                Given::Value(names) => Some(parse_events(&names)?),
-            },
-            description: self.description.or_none(EndpointDescription::parse)?,
-            payload: self.payload.or_default(|name| parse_payload(&name))?,
-            is_enabled: self.status.as_deref().map(parse_status).transpose()?,
-            managed: self.managed.or_none(ManagedBody::parse)?,
-        })
+        let all = || EventName::CHOICES.to_vec();
+        let (url, events, description, payload, is_enabled, managed) = every((
+            self.url.map(EndpointUrl::parse).transpose(),
+            self.events.or_none(|names| parse_events(&names)),
+            self.description.or_none(EndpointDescription::parse),
+            self.payload.or_default(|name| parse_payload(&name)),
+            self.status.as_deref().map(parse_status).transpose(),
+            self.managed.or_none(ManagedBody::parse),
+        ))?;
+        let events = events.map(|events| events.unwrap_or_else(all));
+        Ok(EndpointPatch { url, events, description, payload, is_enabled, managed })
     }
 }
 

@@ -1,10 +1,10 @@
 //! `POST /v1/agents/{agent_id}/widgets`
 
 use actix_web::http::{Method, StatusCode};
-use cicerone_domain::Error;
 use cicerone_domain::audit::AuditAction;
 use cicerone_domain::services::NewWidget;
 use cicerone_domain::widget::{WidgetName, WidgetPatch};
+use cicerone_domain::{Error, every};
 
 use super::{IssuedWidgetView, kept_with_secret, widget_body};
 use crate::auth::Authorized;
@@ -41,7 +41,7 @@ impl Body for CreateWidget {
     type Checked = (WidgetName, WidgetPatch);
 
     fn check(self, _: &Current<'_>) -> Result<Self::Checked, Error> {
-        Ok((WidgetName::parse(self.name.as_str())?, self.settings()?))
+        every((WidgetName::parse(self.name.as_str()), self.settings()))
     }
 }
 

@@ -1,9 +1,9 @@
 //! `PATCH /v1/widgets/{widget_id}`
 
 use actix_web::http::Method;
-use cicerone_domain::Error;
 use cicerone_domain::audit::AuditAction;
 use cicerone_domain::widget::{WidgetName, WidgetPatch};
+use cicerone_domain::{Error, every};
 
 use super::{TOO_MUCH, WidgetView, kept, widget_body};
 use crate::auth::Authorized;
@@ -41,8 +41,9 @@ impl Body for UpdateWidget {
     type Checked = WidgetPatch;
 
     fn check(self, _: &Current<'_>) -> Result<WidgetPatch, Error> {
-        let name = self.name.as_deref().map(WidgetName::parse).transpose()?;
-        Ok(self.settings()?.named(name))
+        let name = self.name.as_deref().map(WidgetName::parse).transpose();
+        let (name, settings) = every((name, self.settings()))?;
+        Ok(settings.named(name))
     }
 }
 

@@ -45,7 +45,7 @@ impl Body for LeaveLead {
         // An empty field counts as not filled in.
         let [name, phone, message] = [self.name, self.phone, self.message]
             .map(|text| text.filter(|text| !text.trim().is_empty()));
-        Ok(Lead::parse(self.email, name, phone, message)?)
+        Lead::parse(self.email, name, phone, message)
     }
 }
 

@@ -9,7 +9,7 @@ use cicerone_domain::conversation::{Channel, Metadata, Turn};
 use cicerone_domain::limits::VISITOR_BODY_BYTES;
 use cicerone_domain::ports::TokenSink;
 use cicerone_domain::services::{Handling, NewMessage};
-use cicerone_domain::{Error, Id, MessageText, Scope, Timestamp, kind};
+use cicerone_domain::{Error, Id, MessageText, Scope, Timestamp, every, kind};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -70,11 +70,11 @@ impl Body for SendAsVisitor {
     type Checked = Sent;
 
     fn check(self, _: &Current<'_>) -> Result<Sent, Error> {
-        Ok(Sent {
-            text: MessageText::parse(self.message)?,
-            conversation: self.conversation_id.as_deref().map(parse_conversation).transpose()?,
-            is_streamed: self.stream.unwrap_or_default(),
-        })
+        let (text, conversation) = every((
+            MessageText::parse(self.message),
+            self.conversation_id.as_deref().map(parse_conversation).transpose(),
+        ))?;
+        Ok(Sent { text, conversation, is_streamed: self.stream.unwrap_or_default() })
     }
 }
 

@@ -178,8 +178,8 @@ async fn agent(
     model: Option<String>,
 ) -> Result<Agent, Failure> {
     let draft = AgentDraft { name: "ask".to_owned(), model, ..AgentDraft::default() };
-    let profile = AgentProfile::parse(draft, |model| parts.agents.knows_model(model))
-        .map_err(|field| as_misuse(field.into()))?;
+    let profile =
+        AgentProfile::parse(draft, |model| parts.agents.knows_model(model)).map_err(as_misuse)?;
     let earlier: Option<Id<kind::Agent>> = manifest.agent();
     if let Some(id) = earlier {
         let patch = AgentPatch { model: Some(profile.model.clone()), ..AgentPatch::default() };

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use cicerone_domain::Error;
 use cicerone_domain::widget::{
     Appearance, GivenAppearance, GivenLimits, GivenWidget, IdentityRule, Look, Origins,
     WidgetLimits, WidgetPatch,
@@ -47,12 +48,21 @@ pub(super) fn widget(
             Field::Null => Some(limits(&LimitsEntry::nulls())),
             Field::Value(entry) => Some(limits(&entry)),
         },
-        managed: None,
     };
-    WidgetPatch::parse(given.clone())
-        .map_err(|error| Failure::new(format!("`{at}.{}` {}", error.param, error.message)))?;
+    WidgetPatch::parse(given.clone()).map_err(|error| refused(&at, error))?;
     let fields = fields(given);
     Ok(finished(key, fields, entry.write_to.map(|path| folder.join(path))))
+}
+
+/// The refusal of the widget at `at`, with all of its bad fields.
+fn refused(at: &str, error: Error) -> Failure {
+    match error {
+        Error::Invalid(bad) => {
+            let bad = bad.iter().map(|bad| format!("`{at}.{}` {}", bad.param, bad.message));
+            Failure::new(bad.collect::<Vec<_>>().join("; "))
+        }
+        other => Failure::from(other),
+    }
 }
 
 /// The fields that are given, as the API names and shows them.
