@@ -39,12 +39,12 @@ fn faults<T: DeserializeOwned>(
     given: &[&str],
 ) -> Error {
     values.values_mut().for_each(Value::shorten);
-    let mut faults = Vec::new();
+    let (mut faults, mut replaced) = (Vec::new(), Vec::new());
     for name in required.iter().filter(|name| !given.contains(&name.as_str())) {
         values.insert(name.clone(), Value::Any);
         faults.push(Error::missing(name));
+        replaced.push(name.clone());
     }
-    let mut replaced = Vec::new();
     while let Err(error) =
         serde_path_to_error::deserialize::<_, T>(Fields::new(values.clone(), &mut Vec::new()))
     {

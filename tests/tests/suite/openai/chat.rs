@@ -133,6 +133,19 @@ async fn what_no_agent_does_is_refused_with_its_name() {
 }
 
 #[tokio::test]
+async fn all_bad_parameters_are_named_at_once() {
+    let (client, agent) = (client(), NO_AGENT);
+    let unsupported = json!({ "logprobs": true, "web_search_options": {} });
+    let answer = client.post(PATH, chat(agent, unsupported)).await;
+    answer.refuses_all(400, "invalid_parameter", &["logprobs", "web_search_options"]);
+    // That there is no such agent is only looked at if the rest is right.
+    let values =
+        json!({ "max_tokens": 0, "n": 2, "messages": [{ "role": "user", "content": "" }] });
+    let answer = client.post(PATH, chat(agent, values)).await;
+    answer.refuses_all(400, "invalid_parameter", &["max_tokens", "n", "messages[0].content"]);
+}
+
+#[tokio::test]
 async fn a_request_without_model_or_messages_is_refused() {
     let client = client();
     for (body, missing) in [

@@ -4,9 +4,9 @@ mod events;
 mod view;
 
 use actix_web::http::{Method, StatusCode};
-use cicerone_domain::Error;
 use cicerone_domain::conversation::{Channel, Metadata};
 use cicerone_domain::services::{Handling, NewMessage};
+use cicerone_domain::{Error, every};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -127,19 +127,24 @@ impl Body for CreateChatCompletion {
         let Some(parameters) = self.parameters else {
             return Err(Error::internal("the parameters of a chat completion were not read"));
         };
-        let includes_usage = parameters.flag("stream_options", "include_usage")?;
-        let max_tokens = most_tokens(&[
-            ("max_completion_tokens", self.max_completion_tokens),
-            ("max_tokens", self.max_tokens),
-        ])?;
-        if self.n.is_some_and(|n| n != 1) {
-            return Err(Error::invalid("n", "must be 1: an agent gives one reply"));
-        }
         let is_kept = self.store.unwrap_or_default();
-        let metadata = if is_kept { parameters.metadata()? } else { Metadata::default() };
-        let transcript = parameters.transcript?;
+        let number = match self.n {
+            None | Some(1) => Ok(()),
+            Some(_) => Err(Error::invalid("n", "must be 1: an agent gives one reply")),
+        };
+        let (includes_usage, max_tokens, (), metadata, transcript, agent_id) = every((
+            parameters.flag("stream_options", "include_usage"),
+            most_tokens(&[
+                ("max_completion_tokens", self.max_completion_tokens),
+                ("max_tokens", self.max_tokens),
+            ]),
+            number,
+            if is_kept { parameters.metadata() } else { Ok(Metadata::default()) },
+            parameters.transcript,
+            model(&self.model),
+        ))?;
         let message = NewMessage {
-            agent_id: model(&self.model)?,
+            agent_id,
             conversation_id: None,
             text: transcript.question,
             metadata,

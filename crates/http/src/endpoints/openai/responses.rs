@@ -5,9 +5,9 @@ mod events;
 mod view;
 
 use actix_web::http::{Method, StatusCode};
-use cicerone_domain::Error;
 use cicerone_domain::conversation::{Channel, Metadata};
 use cicerone_domain::services::{Handling, NewMessage};
+use cicerone_domain::{Error, every};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -126,7 +126,6 @@ impl Body for CreateResponse {
         let Some(parameters) = self.parameters else {
             return Err(Error::internal("the parameters of a response were not read"));
         };
-        let max_tokens = most_tokens(&[("max_output_tokens", self.max_output_tokens)])?;
         let conversation = continued::conversation(parameters.field("conversation"))?;
         if conversation.is_some() && self.previous_response_id.is_some() {
             let message = "must not be given together with `previous_response_id`";
@@ -135,11 +134,14 @@ impl Body for CreateResponse {
         let continues = conversation.is_some() || self.previous_response_id.is_some();
         let is_kept = self.store.unwrap_or(continues);
         let begins = is_kept && !continues;
-        let metadata = if begins { parameters.metadata()? } else { Metadata::default() };
-        let transcript = parameters.transcript?;
-        let agent_id = model(&self.model)?;
         let previous = self.previous_response_id.as_deref();
-        let continued = Continued::parse(previous, conversation.as_deref())?;
+        let (max_tokens, metadata, transcript, agent_id, continued) = every((
+            most_tokens(&[("max_output_tokens", self.max_output_tokens)]),
+            if begins { parameters.metadata() } else { Ok(Metadata::default()) },
+            parameters.transcript,
+            model(&self.model),
+            Continued::parse(previous, conversation.as_deref()),
+        ))?;
         let message = NewMessage {
             agent_id,
             conversation_id: continued.map(Continued::conversation_id),
