@@ -10,8 +10,8 @@ use utoipa::PartialSchema;
 use utoipa::openapi::{RefOr, Schema};
 
 use super::fields::Fields;
-use super::shown;
 use super::value::{MEMBERS, Object, Value};
+use super::{SHOWN_CHARS, shown};
 
 /// Reads a body.
 ///
@@ -32,12 +32,18 @@ pub(crate) fn read<T: DeserializeOwned + PartialSchema>(text: &[u8]) -> Result<T
 /// What is wrong with fields that could not be read.
 ///
 /// Serde stops at the first bad field. It is noted and removed, or if it is required, replaced by a value that can be read
-/// as anything; then the fields are read again. Long texts are not needed for that, so that each round costs little.
+/// as anything; then the fields are read again. Neither long texts nor fields that the struct does not have are needed for
+/// that, so that a round costs little, however large the body is.
 fn faults<T: DeserializeOwned>(
     mut values: HashMap<String, Value>,
     required: &[String],
     given: &[&str],
 ) -> Error {
+    // The struct may refuse null, which is not among what is given.
+    let may_matter = |name: &String, value: &mut Value| {
+        given.contains(&name.as_str()) || *value == Value::Null && name.len() <= SHOWN_CHARS
+    };
+    values.retain(may_matter);
     values.values_mut().for_each(Value::shorten);
     let (mut faults, mut replaced) = (Vec::new(), Vec::new());
     for name in required.iter().filter(|name| !given.contains(&name.as_str())) {
@@ -220,6 +226,18 @@ mod tests {
             everything(r#""named": 5, "flag": 5, "pairs": {"a": 1}, "integer": "x""#).unwrap_err();
         assert_eq!(error.params(), ["integer", "flag", "pairs.a", "named"]);
         assert_eq!(error.to_string(), "`integer` must be an integer, and 3 more");
+    }
+
+    #[test]
+    fn wrong_types_beside_large_fields_are_told() {
+        let long = "k".repeat(10_000);
+        let unknown = (0..200).map(|n| format!(r#""{long}{n}": null, "#)).collect::<String>();
+        let pairs = (0..200).map(|n| format!(r#""{n}{long}": "{long}""#)).collect::<Vec<_>>();
+        let pairs = pairs.join(",");
+        let error = everything(&format!(
+            r#"{unknown} "pairs": {{{pairs}, "a": 1}}, "flag": 5, "named": null"#
+        ));
+        assert_eq!(error.unwrap_err().params(), ["flag", "pairs.a", "named"]);
     }
 
     #[test]

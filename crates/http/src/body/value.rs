@@ -8,6 +8,8 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::shown;
+
 /// Most fields of an object, and most items of an array, that are kept.
 pub(super) const MEMBERS: usize = 256;
 
@@ -26,12 +28,18 @@ pub(super) enum Value {
 }
 
 impl Value {
-    /// Drops the content of texts, of which only the type is needed to find out which fields are bad.
+    /// Drops the content of texts, and the ends of long names: only types are needed to find out which fields are bad, and only
+    /// the beginnings of names to report them.
     pub(super) fn shorten(&mut self) {
         match self {
             Self::Text(text) => *text = String::new(),
             Self::Items(Some(items)) => items.iter_mut().for_each(|Item(item)| item.shorten()),
-            Self::Pairs(Some(pairs)) => pairs.iter_mut().for_each(|(_, Item(item))| item.shorten()),
+            Self::Pairs(Some(pairs)) => {
+                for (name, Item(item)) in pairs {
+                    *name = shown(name);
+                    item.shorten();
+                }
+            }
             Self::Null
             | Self::Flag(_)
             | Self::Integer(_)
