@@ -2,6 +2,7 @@
 
 mod changes;
 mod checkpoint;
+mod kept;
 mod threads;
 mod writer;
 mod writes;
@@ -23,6 +24,7 @@ use crate::storage::{Limits, StorageOptions};
 use crate::url::DatabaseUrl;
 use crate::usage::Counted;
 pub(crate) use changes::Changes;
+use kept::{OwnedWork, Work, keeping, valued};
 use threads::Threads;
 pub(crate) use threads::{closed, too_late};
 use writer::{Purpose, Writer};
@@ -98,13 +100,18 @@ impl Db {
     }
 
     /// Reads on a thread of the pool. `work` may run again if its connection turns out to be lost.
-    pub(crate) async fn read<T, F>(&self, mut work: F) -> Result<T, Error>
+    pub(crate) async fn read<T, F>(&self, work: F) -> Result<T, Error>
     where
         T: Send + 'static,
         F: FnMut(&mut AnyConnection) -> Result<T, TransactionError> + Send + 'static,
     {
+        let (work, value) = keeping(work);
+        value.after(self.read_apart(work).await)
+    }
+
+    async fn read_apart(&self, mut work: OwnedWork) -> Result<(), Error> {
         let (pool, limit) = (self.pool.clone(), self.limits.read);
-        let read = move || valued(&mut work, |work| read_from(&pool, limit, work));
+        let read = Box::new(move || pooled(&pool, &mut |c| limited("read", limit, c, &mut *work)));
         self.threads.run(self.party, read).await
     }
 
@@ -132,9 +139,8 @@ impl Db {
         T: Send + 'static,
         F: FnMut(&mut AnyConnection) -> Result<T, TransactionError> + Send + 'static,
     {
-        let outcome = self.change(Purpose::Change, work).await;
-        self.writes.note(&outcome);
-        outcome
+        let (work, value) = keeping(work);
+        value.after(self.change_noted(Purpose::Change, work).await)
     }
 
     /// Like [`Db::write_completing`], for work that changes only conversations: it is not among the [changes so
@@ -150,13 +156,9 @@ impl Db {
         T: Send + 'static,
         F: FnMut(&mut AnyConnection) -> Result<T, TransactionError> + Send + 'static,
     {
-        let work = completing(completion, work);
-        let outcome = match &self.writer {
-            Some(writer) => writer.run(self.party, Purpose::Turn(Box::new(counted)), work).await,
-            None => self.change_apart(work).await,
-        };
-        self.writes.note(&outcome);
-        outcome
+        let (work, value) = keeping(completing(completion, work));
+        let purpose = Purpose::Turn(Box::new(counted));
+        value.after(self.change_noted(purpose, work).await)
     }
 
     /// How many commits to a SQLite file this process has made that changed more than conversations. It has grown before
@@ -172,7 +174,8 @@ impl Db {
         T: Send + 'static,
         F: FnMut(&mut AnyConnection) -> Result<T, TransactionError> + Send + 'static,
     {
-        self.change(Purpose::Deletion, work).await
+        let (work, value) = keeping(work);
+        value.after(self.change(Purpose::Deletion, work).await)
     }
 
     /// Whether to test that writes work, because the last one failed due to the disk or the server.
@@ -181,25 +184,18 @@ impl Db {
         self.writes.probe_is_due()
     }
 
-    async fn change<T, F>(&self, purpose: Purpose, work: F) -> Result<T, Error>
-    where
-        T: Send + 'static,
-        F: FnMut(&mut AnyConnection) -> Result<T, TransactionError> + Send + 'static,
-    {
-        match &self.writer {
-            Some(writer) => writer.run(self.party, purpose, work).await,
-            None => self.change_apart(work).await,
-        }
+    async fn change_noted(&self, purpose: Purpose, work: OwnedWork) -> Result<(), Error> {
+        let outcome = self.change(purpose, work).await;
+        self.writes.note(&outcome);
+        outcome
     }
 
-    /// Changes something on PostgreSQL.
-    async fn change_apart<T, F>(&self, mut work: F) -> Result<T, Error>
-    where
-        T: Send + 'static,
-        F: FnMut(&mut AnyConnection) -> Result<T, TransactionError> + Send + 'static,
-    {
+    async fn change(&self, purpose: Purpose, mut work: OwnedWork) -> Result<(), Error> {
+        if let Some(writer) = &self.writer {
+            return writer.run(self.party, purpose, work).await;
+        }
         let changes = self.changes();
-        self.threads.run(self.party, move || changes.run(&mut work)).await
+        self.threads.run(self.party, Box::new(move || changes.run(&mut *work))).await
     }
 
     /// Whether each change is a transaction of its own. On SQLite, one writer commits the changes of all
@@ -210,12 +206,16 @@ impl Db {
 
     /// Runs `work`, which makes changes one after the other, on one of the threads. Only if [changes are committed
     /// apart](Self::commits_apart).
-    pub(crate) async fn with_changes<T: Send + 'static>(
+    pub(crate) async fn with_changes(
         &self,
-        work: impl FnOnce(&Changes) -> T + Send + 'static,
-    ) -> Result<T, Error> {
+        work: impl FnOnce(&Changes) + Send + 'static,
+    ) -> Result<(), Error> {
         let changes = self.changes();
-        self.threads.run(self.party, move || Ok(work(&changes))).await
+        let work = Box::new(move || {
+            work(&changes);
+            Ok(())
+        });
+        self.threads.run(self.party, work).await
     }
 
     fn changes(&self) -> Changes {
@@ -262,13 +262,13 @@ impl Db {
             return Ok(());
         }
         let url = Arc::clone(&self.url);
-        let work = move || {
+        let work = Box::new(move || {
             let mut connection = connect(&url, Access::Write).map_err(Error::unavailable)?;
             if checkpoint::empty(&mut connection).map_err(TransactionError::from)? {
                 return Ok(());
             }
             Err(Error::unavailable("the write-ahead log is in use and was not emptied"))
-        };
+        });
         self.threads.run(self.party, work).await
     }
 
@@ -292,27 +292,6 @@ fn completing<T>(
         idempotency::finish(c, completion.as_ref(), &outcome)?;
         Ok(outcome)
     }
-}
-
-/// Work on a connection that keeps its value itself. What runs it is compiled once, and not for each work.
-type Work<'w> = &'w mut dyn FnMut(&mut AnyConnection) -> Result<(), TransactionError>;
-
-/// The value of `work`, which `run` runs until it succeeds.
-fn valued<T, E: From<TransactionError>>(
-    mut work: impl FnMut(&mut AnyConnection) -> Result<T, TransactionError>,
-    run: impl FnOnce(Work<'_>) -> Result<(), E>,
-) -> Result<T, E> {
-    let mut value = None;
-    run(&mut |c| {
-        value = Some(work(c)?);
-        Ok(())
-    })?;
-    value.ok_or_else(|| TransactionError::internal("work succeeded without running").into())
-}
-
-/// Runs work that reads on a connection of the pool.
-fn read_from(pool: &Pool<Manager>, limit: Duration, work: Work<'_>) -> Result<(), Error> {
-    pooled(pool, &mut |c| limited("read", limit, c, work))
 }
 
 /// Runs `work` on a connection of the pool: again on the next one if it was lost, and again after a

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use cicerone_domain::Error;
 use r2d2::Pool;
 
+use super::kept::{Work, valued};
 use super::writes::Writes;
-use super::{Work, guarded, pooled, timed, valued};
+use super::{guarded, pooled, timed};
 use crate::connection::{AnyConnection, Manager};
 use crate::dialect::{Begin, transaction};
 use crate::error::TransactionError;
@@ -26,20 +27,15 @@ impl Changes {
         &self,
         work: impl FnMut(&mut AnyConnection) -> Result<T, TransactionError>,
     ) -> Result<T, Error> {
-        let outcome = self.run(work);
-        self.writes.note(&outcome);
-        outcome
+        valued(work, |work| {
+            let outcome = self.run(work);
+            self.writes.note(&outcome);
+            outcome
+        })
     }
 
     /// The same without noting whether writes work.
-    pub(super) fn run<T>(
-        &self,
-        work: impl FnMut(&mut AnyConnection) -> Result<T, TransactionError>,
-    ) -> Result<T, Error> {
-        valued(work, |work| self.carry_out(work))
-    }
-
-    fn carry_out(&self, work: Work<'_>) -> Result<(), Error> {
+    pub(super) fn run(&self, work: Work<'_>) -> Result<(), Error> {
         let limits = self.limits;
         pooled(&self.pool, &mut |c| {
             // A change that waits for a row has the time limit of a read.

@@ -19,8 +19,9 @@ use parking_lot::RwLock;
 use tokio::sync::{mpsc, oneshot};
 
 use super::checkpoint::Checkpoints;
+use super::kept::{OwnedWork, Work};
 use super::threads::{closed, hand_over, in_time, spawn, too_late};
-use super::{Party, guarded, limited, timed, valued, waited};
+use super::{Party, guarded, limited, timed, waited};
 use crate::connection::{Access, AnyConnection, connect};
 use crate::dialect::{Begin, begin_transaction, transaction};
 use crate::error::{OpenError, TransactionError};
@@ -65,7 +66,7 @@ const FULL: &str = "disk is full";
 
 /// The writer's thread and its queue.
 pub(super) struct Writer {
-    queue: RwLock<Option<mpsc::Sender<Box<dyn Unit>>>>,
+    queue: RwLock<Option<mpsc::Sender<Unit>>>,
     /// Commits of more than turns.
     changes: Arc<AtomicU64>,
     places: FairPool<Party>,
@@ -78,27 +79,8 @@ pub(super) struct Writer {
 }
 
 /// One change, from the queue until its outcome is delivered.
-trait Unit: Send {
-    /// Does the work in the open transaction and keeps the outcome. Returns false if it failed and
-    /// may have left something half done.
-    fn run(&mut self, c: &mut AnyConnection) -> bool;
-    /// The same in a savepoint, which is rolled back after a failure.
-    fn run_apart(&mut self, c: &mut AnyConnection);
-    /// Discards the outcome, because the transaction was rolled back.
-    fn reset(&mut self);
-    fn purpose(&self) -> &Purpose;
-    /// Whether it succeeded.
-    fn is_done(&self) -> bool;
+struct Unit {
     /// The party that it is done for.
-    fn party(&self) -> Party;
-    /// Whether it failed because the disk is full.
-    fn met_a_full_disk(&self) -> bool;
-    /// Sends the outcome to the waiting caller: the kept one if the transaction was committed,
-    /// otherwise an error with the reason why nothing was changed.
-    fn deliver(self: Box<Self>, committed: Result<(), &str>);
-}
-
-struct Work<T, F> {
     party: Party,
     queued: Instant,
     /// When it must have begun.
@@ -108,17 +90,15 @@ struct Work<T, F> {
     purpose: Purpose,
     /// Space that is reserved for deletions.
     reserve: Option<Arc<Reserve>>,
-    work: F,
-    outcome: Option<Result<T, Error>>,
+    work: OwnedWork,
+    outcome: Option<Result<(), Error>>,
     _place: Option<FairPermit<Party>>,
-    reply: oneshot::Sender<Result<T, Error>>,
+    reply: oneshot::Sender<Result<(), Error>>,
 }
 
-impl<T, F> Unit for Work<T, F>
-where
-    T: Send,
-    F: FnMut(&mut AnyConnection) -> Result<T, TransactionError> + Send,
-{
+impl Unit {
+    /// Does the work in the open transaction and keeps the outcome. Returns false if it failed and
+    /// may have left something half done.
     fn run(&mut self, c: &mut AnyConnection) -> bool {
         waited("writer", self.queued);
         if let Err(refusal) = in_time(self.deadline).and_then(|()| self.check_space()) {
@@ -126,41 +106,37 @@ where
             self.outcome = Some(Err(refusal));
             return true;
         }
-        let limit = self.limit;
-        let outcome = valued(&mut self.work, |work| limited("write", limit, c, work));
+        let outcome = limited("write", self.limit, c, &mut *self.work);
         let succeeded = outcome.is_ok();
         self.outcome = Some(outcome.map_err(Error::from));
         succeeded
     }
 
+    /// The same in a savepoint, which is rolled back after a failure.
     fn run_apart(&mut self, c: &mut AnyConnection) {
-        let (limit, purpose) = (self.limit, &self.purpose);
-        let outcome = valued(&mut self.work, |work| in_savepoint(c, limit, purpose, work));
+        let outcome = in_savepoint(c, self.limit, &self.purpose, &mut *self.work);
         self.outcome = Some(outcome.map_err(Error::from));
     }
 
+    /// Discards the outcome, because the transaction was rolled back.
     fn reset(&mut self) {
         self.outcome = None;
     }
 
-    fn purpose(&self) -> &Purpose {
-        &self.purpose
-    }
-
+    /// Whether it succeeded.
     fn is_done(&self) -> bool {
         matches!(self.outcome, Some(Ok(_)))
     }
 
-    fn party(&self) -> Party {
-        self.party
-    }
-
+    /// Whether it failed because the disk is full.
     fn met_a_full_disk(&self) -> bool {
         let Some(Err(Error::Unavailable(cause))) = &self.outcome else { return false };
         cause.to_string().contains(FULL)
     }
 
-    fn deliver(self: Box<Self>, committed: Result<(), &str>) {
+    /// Sends the outcome to the waiting caller: the kept one if the transaction was committed,
+    /// otherwise an error with the reason why nothing was changed.
+    fn deliver(self, committed: Result<(), &str>) {
         let outcome = match (committed, self.outcome) {
             (Ok(()), Some(outcome)) => outcome,
             // The unit's own error is more informative than the transaction's.
@@ -173,6 +149,15 @@ where
         // A caller that went away needs no outcome.
         let _ = self.reply.send(outcome);
     }
+
+    /// Refuses a change while the space that is reserved for deletions is used up.
+    fn check_space(&self) -> Result<(), Error> {
+        let is_short = self.reserve.as_ref().is_some_and(|reserve| !reserve.is_held());
+        if is_short && !matches!(self.purpose, Purpose::Deletion) {
+            return Err(Error::unavailable(format!("the {FULL}: only deletions are carried out")));
+        }
+        Ok(())
+    }
 }
 
 /// Does work in a savepoint, with what it counts.
@@ -180,7 +165,7 @@ fn in_savepoint(
     c: &mut AnyConnection,
     limit: Duration,
     purpose: &Purpose,
-    work: super::Work<'_>,
+    work: Work<'_>,
 ) -> Result<(), TransactionError> {
     timed("write", limit, || {
         transaction(c, Begin::Savepoint, |c| {
@@ -191,17 +176,6 @@ fn in_savepoint(
             Ok(())
         })
     })
-}
-
-impl<T, F> Work<T, F> {
-    /// Refuses a change while the space that is reserved for deletions is used up.
-    fn check_space(&self) -> Result<(), Error> {
-        let is_short = self.reserve.as_ref().is_some_and(|reserve| !reserve.is_held());
-        if is_short && !matches!(self.purpose, Purpose::Deletion) {
-            return Err(Error::unavailable(format!("the {FULL}: only deletions are carried out")));
-        }
-        Ok(())
-    }
 }
 
 impl Writer {
@@ -236,16 +210,12 @@ impl Writer {
 
     /// When it is the party's turn, does `work` in a transaction that is committed when this
     /// returns.
-    pub(super) async fn run<T, F>(
+    pub(super) async fn run(
         &self,
         party: Party,
         purpose: Purpose,
-        work: F,
-    ) -> Result<T, Error>
-    where
-        T: Send + 'static,
-        F: FnMut(&mut AnyConnection) -> Result<T, TransactionError> + Send + 'static,
-    {
+        work: OwnedWork,
+    ) -> Result<(), Error> {
         let (reply, outcome) = oneshot::channel();
         let (queued, limit) = (Instant::now(), self.limit);
         let deadline = queued.checked_add(limit);
@@ -253,7 +223,7 @@ impl Writer {
         let place = tokio::time::timeout(limit, place).await.map_err(|_| too_late())?;
         let place = Some(place);
         let reserve = self.reserve.clone();
-        let unit = Work {
+        let unit = Unit {
             party,
             queued,
             deadline,
@@ -265,12 +235,12 @@ impl Writer {
             _place: place,
             reply,
         };
-        self.hand_over(Box::new(unit)).await?;
+        self.hand_over(unit).await?;
         outcome.await.map_err(|_| closed())?
     }
 
     /// Queues a unit; waits if many are queued.
-    async fn hand_over(&self, unit: Box<dyn Unit>) -> Result<(), Error> {
+    async fn hand_over(&self, unit: Unit) -> Result<(), Error> {
         let queue = self.queue.read().clone().ok_or_else(closed)?;
         hand_over(&queue, unit, self.limit).await
     }
@@ -285,7 +255,7 @@ impl Writer {
 
 /// The body of the thread: commits batch after batch until the queue is closed and empty.
 fn drain(
-    mut units: mpsc::Receiver<Box<dyn Unit>>,
+    mut units: mpsc::Receiver<Unit>,
     connection: AnyConnection,
     url: &DatabaseUrl,
     checkpoints: &Checkpoints,
@@ -314,14 +284,14 @@ fn drain(
         let committed = carry_out(&mut connection, url, &mut line, &mut batch);
         expected = expected_after(batch.len(), expected);
         // Also if it failed: the database may have kept it.
-        if !batch.iter().all(|unit| matches!(unit.purpose(), Purpose::Turn(_))) {
+        if !batch.iter().all(|unit| matches!(unit.purpose, Purpose::Turn(_))) {
             changes.fetch_add(1, Ordering::Release);
         }
         let (mut deletions, others): (Vec<_>, Vec<_>) =
-            batch.into_iter().partition(|unit| lacks_space(unit.as_ref(), &committed));
+            batch.into_iter().partition(|unit| lacks_space(unit, &committed));
         is_released = !deletions.is_empty() && reserve.is_some_and(Reserve::release);
         if is_released {
-            deletions.iter_mut().for_each(|unit| unit.reset());
+            deletions.iter_mut().for_each(Unit::reset);
             line.put_back(deletions);
         } else {
             deliver(deletions, &committed);
@@ -340,7 +310,7 @@ fn expected_after(committed: usize, expected: usize) -> usize {
 }
 
 /// Waits until the expected number of units has arrived, one of which was taken from the queue.
-fn gather(queue: &mpsc::Receiver<Box<dyn Unit>>, expected: usize) {
+fn gather(queue: &mpsc::Receiver<Unit>, expected: usize) {
     // Many rarely arrive together, and looking for them would cost more than it gains.
     let pause = if expected > FEW { GATHER } else { LOOK };
     let began = Instant::now();
@@ -354,7 +324,7 @@ fn carry_out(
     connection: &mut Option<AnyConnection>,
     url: &DatabaseUrl,
     line: &mut Line,
-    batch: &mut Vec<Box<dyn Unit>>,
+    batch: &mut Vec<Unit>,
 ) -> Result<(), String> {
     let committed = usable(connection, url)
         .map_err(|error| error.to_string())
@@ -370,16 +340,16 @@ fn carry_out(
 }
 
 /// Whether this is a deletion that failed because the disk is full.
-fn lacks_space(unit: &dyn Unit, committed: &Result<(), String>) -> bool {
+fn lacks_space(unit: &Unit, committed: &Result<(), String>) -> bool {
     let met_a_full_disk = match committed {
         Ok(()) => unit.met_a_full_disk(),
         Err(cause) => cause.contains(FULL) || unit.met_a_full_disk(),
     };
-    matches!(unit.purpose(), Purpose::Deletion) && met_a_full_disk
+    matches!(unit.purpose, Purpose::Deletion) && met_a_full_disk
 }
 
 /// Hands the outcomes to the waiting callers.
-fn deliver(batch: Vec<Box<dyn Unit>>, committed: &Result<(), String>) {
+fn deliver(batch: Vec<Unit>, committed: &Result<(), String>) {
     for unit in batch {
         unit.deliver(committed.as_ref().copied().map_err(String::as_str));
     }
@@ -402,13 +372,13 @@ fn usable<'a>(
 fn commit_together(
     c: &mut AnyConnection,
     line: &mut Line,
-    batch: &mut Vec<Box<dyn Unit>>,
+    batch: &mut Vec<Unit>,
 ) -> Result<(), String> {
     // A single change that failed would fail again.
     if commit_all(c, line, batch)? || matches!(&batch[..], [unit] if !unit.is_done()) {
         return Ok(());
     }
-    batch.iter_mut().for_each(|unit| unit.reset());
+    batch.iter_mut().for_each(Unit::reset);
     begin_transaction(c, Begin::Write).map_err(|error| error.to_string())?;
     for unit in batch.iter_mut() {
         unit.run_apart(c);
@@ -422,7 +392,7 @@ fn commit_together(
 fn commit_all(
     c: &mut AnyConnection,
     line: &mut Line,
-    batch: &mut Vec<Box<dyn Unit>>,
+    batch: &mut Vec<Unit>,
 ) -> Result<bool, String> {
     begin_transaction(c, Begin::Write).map_err(|error| error.to_string())?;
     let (began, mut counts) = (Instant::now(), Counts::default());
@@ -439,7 +409,7 @@ fn commit_all(
         }
     }
     for unit in batch.iter().filter(|unit| unit.is_done()) {
-        if let Purpose::Turn(counted) = unit.purpose() {
+        if let Purpose::Turn(counted) = &unit.purpose {
             counts.add(counted);
         }
     }

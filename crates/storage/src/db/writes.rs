@@ -30,9 +30,9 @@ pub(super) struct Writes {
 
 impl Writes {
     /// Records how a write ended.
-    pub(super) fn note<T>(&self, outcome: &Result<T, Error>) {
+    pub(super) fn note(&self, outcome: &Result<(), Error>) {
         match outcome {
-            Ok(_) if self.have_failed.load(Ordering::Relaxed) => {
+            Ok(()) if self.have_failed.load(Ordering::Relaxed) => {
                 self.have_failed.store(false, Ordering::Relaxed);
             }
             Err(Error::Unavailable(cause)) => {
@@ -41,7 +41,7 @@ impl Writes {
                     self.have_failed.store(true, Ordering::Relaxed);
                 }
             }
-            Ok(_) | Err(_) => {}
+            Ok(()) | Err(_) => {}
         }
     }
 
@@ -70,10 +70,10 @@ mod tests {
     fn writes_fail_from_one_that_met_a_full_disk_to_one_that_succeeds() {
         let writes = Writes::default();
         assert!(!writes.probe_is_due().unwrap());
-        writes.note::<()>(&Err(Error::unavailable("no database connection became free in time")));
-        writes.note::<()>(&Err(Error::ClaimLost));
+        writes.note(&Err(Error::unavailable("no database connection became free in time")));
+        writes.note(&Err(Error::ClaimLost));
         assert!(!writes.probe_is_due().unwrap());
-        writes.note::<()>(&Err(Error::unavailable("database or disk is full")));
+        writes.note(&Err(Error::unavailable("database or disk is full")));
         assert!(writes.probe_is_due().unwrap());
         assert!(writes.probe_is_due().is_err(), "once a second");
         writes.note(&Ok(()));

@@ -11,7 +11,7 @@ use super::Unit;
 #[derive(Default)]
 pub(super) struct Line {
     /// The parties with waiting units, starting with the one whose turn it is. No list is empty.
-    parties: VecDeque<(Party, VecDeque<Box<dyn Unit>>)>,
+    parties: VecDeque<(Party, VecDeque<Unit>)>,
 }
 
 impl Line {
@@ -21,8 +21,8 @@ impl Line {
     }
 
     /// Adds a unit after the others of its party.
-    pub(super) fn push(&mut self, unit: Box<dyn Unit>) {
-        let party = unit.party();
+    pub(super) fn push(&mut self, unit: Unit) {
+        let party = unit.party;
         match self.parties.iter_mut().find(|(other, _)| *other == party) {
             Some((_, units)) => units.push_back(unit),
             None => self.parties.push_back((party, VecDeque::from([unit]))),
@@ -30,9 +30,9 @@ impl Line {
     }
 
     /// Puts units back before all others, in their order.
-    pub(super) fn put_back(&mut self, units: Vec<Box<dyn Unit>>) {
+    pub(super) fn put_back(&mut self, units: Vec<Unit>) {
         for unit in units.into_iter().rev() {
-            let party = unit.party();
+            let party = unit.party;
             let at = self.parties.iter().position(|(other, _)| *other == party);
             let (_, mut waiting) =
                 at.and_then(|at| self.parties.remove(at)).unwrap_or((party, VecDeque::new()));
@@ -42,7 +42,7 @@ impl Line {
     }
 
     /// Takes the first unit of the party whose turn it is.
-    pub(super) fn take(&mut self) -> Option<Box<dyn Unit>> {
+    pub(super) fn take(&mut self) -> Option<Unit> {
         let (party, mut units) = self.parties.pop_front()?;
         let unit = units.pop_front();
         if !units.is_empty() {

@@ -9,7 +9,8 @@ use diesel::sql_types::BigInt;
 use tokio::sync::oneshot;
 
 use super::super::Party;
-use super::{Line, Purpose, Unit, Work, Writer, commit_together, expected_after};
+use super::super::kept::keeping;
+use super::{Line, Purpose, Unit, Writer, commit_together, expected_after};
 use crate::connection::{Access, AnyConnection, connect};
 use crate::error::TransactionError;
 use crate::reserve::Reserve;
@@ -20,14 +21,26 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// A unit with this work, and the receiver of its outcome.
 fn unit(
     work: impl FnMut(&mut AnyConnection) -> Result<(), TransactionError> + Send + 'static,
-) -> (Box<dyn Unit>, oneshot::Receiver<Result<(), Error>>) {
+) -> (Unit, oneshot::Receiver<Result<(), Error>>) {
     let (reply, outcome) = oneshot::channel();
     let queued = Instant::now();
     let (deadline, limit, _place, outcome_of) = (None, LIMIT, None, outcome);
     let (party, purpose, reserve, outcome) = (None, Purpose::Change, None, None);
+    let work = Box::new(work);
     let unit =
-        Work { party, queued, deadline, limit, purpose, reserve, work, outcome, _place, reply };
-    (Box::new(unit), outcome_of)
+        Unit { party, queued, deadline, limit, purpose, reserve, work, outcome, _place, reply };
+    (unit, outcome_of)
+}
+
+/// The value of `work` after the writer has committed it.
+async fn run<T: Send + 'static>(
+    writer: &Writer,
+    party: Party,
+    purpose: Purpose,
+    work: impl FnMut(&mut AnyConnection) -> Result<T, TransactionError> + Send + 'static,
+) -> Result<T, Error> {
+    let (work, value) = keeping(work);
+    value.after(writer.run(party, purpose, work).await)
 }
 
 #[test]
@@ -85,10 +98,10 @@ async fn a_change_that_takes_too_long_ends_and_the_next_one_is_made() {
     let slow = "INSERT INTO t WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) \
                 SELECT x FROM n WHERE x < 0";
     for _ in 0..2 {
-        let outcome = writer.run(None, Purpose::Change, move |c| Ok(c.batch_execute(slow)?)).await;
+        let outcome =
+            run(&writer, None, Purpose::Change, move |c| Ok(c.batch_execute(slow)?)).await;
         assert!(matches!(outcome, Err(Error::Unavailable(_))), "{outcome:?}");
-        writer
-            .run(None, Purpose::Change, |c| Ok(c.batch_execute("INSERT INTO t VALUES (1)")?))
+        run(&writer, None, Purpose::Change, |c| Ok(c.batch_execute("INSERT INTO t VALUES (1)")?))
             .await
             .unwrap();
     }
@@ -105,7 +118,7 @@ async fn on_a_full_disk_exactly_what_was_acknowledged_is_stored_and_the_writer_g
     let writer = Writer::start(connection, url.clone(), LIMIT, None).unwrap();
     let insert = async |bytes: usize| {
         let sql = format!("INSERT INTO t VALUES (zeroblob({bytes}))");
-        writer.run(None, Purpose::Change, move |c| Ok(c.batch_execute(&sql)?)).await
+        run(&writer, None, Purpose::Change, move |c| Ok(c.batch_execute(&sql)?)).await
     };
     let mut acknowledged = 0;
     for _ in 0..3 {
@@ -139,7 +152,7 @@ async fn what_fails_leaves_no_trace_in_what_is_committed_with_it() {
             c.batch_execute(&sql)?;
             if is_refused { Err(Error::ClaimLost.into()) } else { Ok(number) }
         };
-        writer.run(None, Purpose::Change, work).await
+        run(writer, None, Purpose::Change, work).await
     };
     let mut tasks = tokio::task::JoinSet::new();
     let writer = std::sync::Arc::new(writer);
@@ -171,7 +184,7 @@ async fn a_flood_of_changes_lets_another_party_s_pass() {
         let writer = std::sync::Arc::clone(&writer);
         tokio::spawn(async move {
             let sql = format!("INSERT INTO t VALUES ('{name}')");
-            writer.run(party, Purpose::Change, move |c| Ok(c.batch_execute(&sql)?)).await
+            run(&writer, party, Purpose::Change, move |c| Ok(c.batch_execute(&sql)?)).await
         })
     };
     // The writer is blocked until all of them wait.
@@ -184,7 +197,7 @@ async fn a_flood_of_changes_lets_another_party_s_pass() {
             std::thread::sleep(2 * super::SLICE);
             Ok(())
         };
-        tokio::spawn(async move { writer.run(None, Purpose::Change, work).await })
+        tokio::spawn(async move { run(&writer, None, Purpose::Change, work).await })
     };
     let (flood, other) = (Id::random(&SystemEntropy), Id::random(&SystemEntropy));
     let mut changes: Vec<_> = (0..1_000).map(|_| insert(Some(flood), "flood")).collect();
@@ -224,7 +237,7 @@ async fn slow_changes_of_a_flood_do_not_share_the_commit_of_another_party() {
                 std::thread::sleep(takes);
                 Ok(c.batch_execute("INSERT INTO t VALUES (1)")?)
             };
-            writer.run(party, Purpose::Change, work).await
+            run(&writer, party, Purpose::Change, work).await
         })
     };
     let slow: Vec<_> = (0..40).map(|_| insert(Some(flood), 4 * super::SLICE)).collect();
@@ -252,7 +265,7 @@ async fn the_log_is_carried_over_while_changes_follow_each_other() {
     let writer = Writer::start(connection, url.clone(), LIMIT, None).unwrap();
     let insert = "INSERT INTO t VALUES (randomblob(200000))";
     for _ in 0..1_000 {
-        writer.run(None, Purpose::Change, move |c| Ok(c.batch_execute(insert)?)).await.unwrap();
+        run(&writer, None, Purpose::Change, move |c| Ok(c.batch_execute(insert)?)).await.unwrap();
     }
     let log = folder.path().join("log.db-wal").metadata().unwrap().len();
     // SQLite's own checkpoint, within a commit, would come at 64 MB.
@@ -280,7 +293,7 @@ async fn on_a_full_disk_only_deletions_are_carried_out_in_the_space_held_for_the
             let bytes = if reserve.is_held() { 1_000_000 } else { 10 };
             Ok(c.batch_execute(&format!("INSERT INTO t VALUES (zeroblob({bytes}))"))?)
         };
-        writer.run(None, purpose, work).await
+        run(&writer, None, purpose, work).await
     };
     let refused = insert(Purpose::Change).await;
     assert!(matches!(refused, Err(Error::Unavailable(_))), "{refused:?}");
@@ -300,5 +313,5 @@ async fn on_a_full_disk_only_deletions_are_carried_out_in_the_space_held_for_the
         insert(Purpose::Change).await.unwrap_err();
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    writer.run(None, Purpose::Change, |c| Ok(c.batch_execute("DELETE FROM t")?)).await.unwrap();
+    run(&writer, None, Purpose::Change, |c| Ok(c.batch_execute("DELETE FROM t")?)).await.unwrap();
 }
