@@ -10,12 +10,13 @@ use std::sync::Arc;
 
 use actix_web::HttpResponse;
 use actix_web::http::header::{HeaderName, HeaderValue};
-use cicerone_domain::access::ActingKey;
-use cicerone_domain::audit::{AuditAction, Origin};
+use cicerone_domain::access::{ActingKey, ApiKey};
+use cicerone_domain::audit::{AuditAction, AuditRecord, Origin};
 use cicerone_domain::idempotency::{Claim, Completion, Fingerprint, IdempotencyKey};
-use cicerone_domain::services::{Admission, Idempotency};
+use cicerone_domain::services::{Admission, Audit, Idempotency};
 use cicerone_domain::{Error, Permission, Scope};
 use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use sha2::{Digest as _, Sha256};
 use tokio::task::JoinHandle;
 use tracing::Instrument as _;
@@ -125,8 +126,12 @@ impl Change {
         W: FnOnce(App, Arc<Caller>, Option<Completion<T>>) -> F + Send + 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
+        self.answer_rendered(rendered(render, work)).await
+    }
+
+    async fn answer_rendered(self, work: Work) -> Answer {
         let runtime = self.app.runtime.clone();
-        let outcome = Lasting::new(runtime, self.carry_out(render, work)).await;
+        let outcome = Lasting::new(runtime, self.carry_out(work)).await;
         // The panic hook has already logged the panic.
         let panicked = |_: Panic| Err(Error::internal("a panic in a change").into());
         let executed = outcome.unwrap_or_else(panicked)?;
@@ -148,23 +153,15 @@ impl Change {
         W: FnOnce(App, Arc<Caller>, Option<Completion<T>>) -> F + Send + 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
-        self.app.runtime.clone().spawn(self.carry_out(render, work))
+        self.app.runtime.clone().spawn(self.carry_out(rendered(render, work)))
     }
 
     /// Runs `work` under its idempotency key. A failure is logged immediately, because the caller may have
     /// disconnected.
-    fn carry_out<T, W, F>(
+    fn carry_out(
         self,
-        render: fn(&T) -> StoredResponse,
-        work: W,
-    ) -> impl Future<Output = Result<Executed, RequestError>> + Send + 'static
-    where
-        T: Send + 'static,
-        W: FnOnce(App, Arc<Caller>, Option<Completion<T>>) -> F + Send + 'static,
-        F: Future<Output = Result<T, Error>> + Send + 'static,
-    {
-        // In a box, it is moved once and not with each future around it.
-        let work = |app, caller, completion| work(app, caller, completion).boxed();
+        work: Work,
+    ) -> impl Future<Output = Result<Executed, RequestError>> + Send + 'static {
         let carried_out = async move {
             let Self { app, caller, permission, origin, request_id, keyed, audited } = self;
             let acting = (audited.is_some() && permission.changes_access()).then(|| ActingKey {
@@ -172,35 +169,90 @@ impl Change {
                 permission,
                 at: app.clock.now(),
             });
-            let record = audited.map(|(action, target)| {
-                let (audit, key) = (app.audit.clone(), caller.key.clone());
-                move |outcome: &T| {
-                    let contained = || render(outcome).subject.map(|subject| subject.id);
-                    audit.record(&key, action, target.clone().or_else(contained), origin)
-                }
+            let record = audited.map(|(action, target)| Recording {
+                audit: app.audit.clone(),
+                key: caller.key.clone(),
+                action,
+                target,
+                origin,
             });
             let result = match keyed {
                 Some(keyed) => {
                     let (idempotency, scope) = (app.idempotency.clone(), caller.scope.clone());
-                    let work = |completion: Completion<T>| {
-                        let completion = match record {
-                            Some(record) => completion.and_recording(record),
-                            None => completion,
-                        };
-                        work(app, caller, Some(completion.by(acting)))
+                    let work = |claim| {
+                        work(app, caller, Completing { claim: Some(claim), record, acting })
                     };
-                    once(&idempotency, &scope, keyed, request_id, render, work).await
+                    once(&idempotency, &scope, keyed, request_id, work).await
                 }
                 None => {
-                    let completion = record.map(|record| Completion::recording(record).by(acting));
-                    let outcome = work(app, caller, completion).await;
-                    let answer = outcome.map(|outcome| render(&outcome));
+                    let answer =
+                        work(app, caller, Completing { claim: None, record, acting }).await;
                     answer.map(Executed::now).map_err(RequestError::from)
                 }
             };
             result.map_err(|failure| RequestError::Reported(Box::new(failure.report(request_id))))
         };
         carried_out.instrument(tracing::Span::current())
+    }
+}
+
+/// The work of a change, which returns the rendered outcome. What surrounds it, from idempotency keys to tasks, is
+/// compiled once and not for each change.
+type Work = Box<
+    dyn FnOnce(App, Arc<Caller>, Completing) -> BoxFuture<'static, Result<StoredResponse, Error>>
+        + Send,
+>;
+
+/// `work` with its outcome rendered.
+fn rendered<T, W, F>(render: fn(&T) -> StoredResponse, work: W) -> Work
+where
+    T: Send + 'static,
+    W: FnOnce(App, Arc<Caller>, Option<Completion<T>>) -> F + Send + 'static,
+    F: Future<Output = Result<T, Error>> + Send + 'static,
+{
+    Box::new(move |app, caller, completing| {
+        let outcome = work(app, caller, completing.with(render));
+        Box::pin(async move { outcome.await.map(|outcome| render(&outcome)) })
+    })
+}
+
+/// What the store writes with the effect: a [`Completion`] for an outcome of any type.
+struct Completing {
+    claim: Option<Claim>,
+    record: Option<Recording>,
+    acting: Option<ActingKey>,
+}
+
+impl Completing {
+    /// The completion with outcomes that `render` turns into the answer; `None` if there is nothing to write.
+    fn with<T: 'static>(self, render: fn(&T) -> StoredResponse) -> Option<Completion<T>> {
+        let contained = move |outcome: &T| render(outcome).subject.map(|subject| subject.id);
+        let record = self.record.map(|record| move |outcome: &T| record.of(|| contained(outcome)));
+        let answer = self.claim.map(|claim| Completion::new(claim, move |o| render(o).into()));
+        let completion = match (answer, record) {
+            (Some(completion), Some(record)) => completion.and_recording(record),
+            (Some(completion), None) => completion,
+            (None, Some(record)) => Completion::recording(record),
+            (None, None) => return None,
+        };
+        Some(completion.by(self.acting))
+    }
+}
+
+/// What the audit log records.
+struct Recording {
+    audit: Audit,
+    key: ApiKey,
+    action: AuditAction,
+    target: Option<String>,
+    origin: Origin,
+}
+
+impl Recording {
+    /// The record, with the target that was known beforehand, or the object that the answer is about.
+    fn of(&self, contained: impl FnOnce() -> Option<String>) -> AuditRecord {
+        let target = self.target.clone().or_else(contained);
+        self.audit.record(&self.key, self.action, target, self.origin)
     }
 }
 
@@ -225,19 +277,13 @@ pub(crate) fn mark_replayed(response: &mut HttpResponse) {
 
 /// Carries out `work` unless its idempotency key already has an answer. The key is always completed
 /// or released, even if `work` panics.
-async fn once<T, W, F>(
+async fn once(
     idempotency: &Idempotency,
     scope: &Scope,
     keyed: Keyed,
     request_id: RequestId,
-    render: fn(&T) -> StoredResponse,
-    work: W,
-) -> Result<Executed, RequestError>
-where
-    T: Send + 'static,
-    W: FnOnce(Completion<T>) -> F,
-    F: Future<Output = Result<T, Error>>,
-{
+    work: impl FnOnce(Claim) -> BoxFuture<'static, Result<StoredResponse, Error>>,
+) -> Result<Executed, RequestError> {
     let admission = idempotency.admit(scope, &keyed.key, keyed.fingerprint).await?;
     let claim = match admission {
         Admission::Proceed(claim) => claim,
@@ -248,9 +294,9 @@ where
         Admission::Reused => return Err(RequestError::KeyReused),
         Admission::Gone => return Err(RequestError::KeyGone),
     };
-    let completion = Completion::new(claim.clone(), move |outcome| render(outcome).into());
-    match AssertUnwindSafe(async { work(completion).await }).catch_unwind().await {
-        Ok(Ok(outcome)) => Ok(Executed::now(render(&outcome))),
+    let of_work = claim.clone();
+    match AssertUnwindSafe(async { work(of_work).await }).catch_unwind().await {
+        Ok(Ok(response)) => Ok(Executed::now(response)),
         Ok(Err(error)) => {
             let (was_lost, is_settled) = (matches!(error, Error::ClaimLost), error.is_settled());
             let problem = RequestError::from(error).report(request_id);

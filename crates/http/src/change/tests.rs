@@ -10,6 +10,8 @@ use cicerone_domain::ports::IdempotencyStore;
 use cicerone_domain::services::Idempotency;
 use cicerone_domain::{Error, Id, Permission, Scope, SystemClock, SystemEntropy, Timestamp};
 
+use futures_util::FutureExt as _;
+
 use super::{Executed, Keyed, once};
 use crate::error::RequestError;
 use crate::response::{StoredResponse, keep_nothing};
@@ -59,7 +61,8 @@ async fn run(
     let keyed = Keyed { key, fingerprint: Fingerprint([0; 32]) };
     let task = tokio::spawn(async move {
         let id = Id::random(&SystemEntropy);
-        once(&idempotency, &scope, keyed, id, keep_nothing, |_| async { work() }).await
+        let work = |_| async { work().map(|()| keep_nothing(&())) }.boxed();
+        once(&idempotency, &scope, keyed, id, work).await
     });
     (task.await.ok(), script.noted.lock().unwrap().clone())
 }
