@@ -11,11 +11,11 @@ use actix_web::{FromRequest, HttpRequest};
 use cicerone_domain::audit::Origin;
 use cicerone_domain::{ApiKey, Error, Permission, Scope};
 use futures_util::future::LocalBoxFuture;
-use moka::sync::Cache;
 use sha2::{Digest as _, Sha256};
 
 use crate::context::{App, RequestContext, RequestId, Shared};
 use crate::error::RequestError;
+use crate::fresh::Fresh;
 use crate::rate::RateLimits;
 use crate::room::Tenant;
 
@@ -37,14 +37,13 @@ pub(crate) struct Caller {
 /// Admits requests: the keys that were found within the last second, and the rate limits.
 pub(crate) struct Gate {
     /// By SHA-256 of the secret. Invariant: it contains only keys that were found, never a failed lookup.
-    seen: Cache<[u8; 32], Arc<Caller>>,
+    seen: Fresh<[u8; 32], Caller>,
     limits: RateLimits,
 }
 
 impl Gate {
     pub(crate) fn new(limits: RateLimits) -> Self {
-        let seen = Cache::builder().max_capacity(KEYS_REMEMBERED).time_to_live(KEY_LIFE).build();
-        Self { seen, limits }
+        Self { seen: Fresh::new(KEYS_REMEMBERED, KEY_LIFE), limits }
     }
 
     /// The caller of a request, counted against the limits.
@@ -91,7 +90,7 @@ impl Gate {
         // At most once a second for each key: the cache lasts that long.
         app.keys.note_use(key.id);
         let caller = Arc::new(Caller { scope: key.scope(), key });
-        self.seen.insert(hash, Arc::clone(&caller));
+        self.seen.insert(hash, Arc::clone(&caller), 1);
         Ok(Some(caller))
     }
 }

@@ -29,6 +29,7 @@ mod endpoint;
 mod endpoints;
 mod error;
 mod events;
+mod fresh;
 mod list;
 mod managed;
 mod mcp;

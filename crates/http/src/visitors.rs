@@ -25,11 +25,11 @@ use actix_web::web;
 use actix_web::web::Bytes;
 use cicerone_domain::Error;
 use cicerone_domain::widget::{IdentitySecret, OpenWidget, WidgetToken};
-use moka::sync::Cache;
 
 use crate::application::Application;
 use crate::context::RoutePattern;
 use crate::error::RequestError;
+use crate::fresh::Fresh;
 use crate::response::{Answer, json_bytes};
 use bounds::Bounds;
 use credential::Credentials;
@@ -53,7 +53,7 @@ const TEXT_BYTES: usize = size_of::<String>();
 /// The state that the public routes share.
 pub(crate) struct Visitors {
     /// Invariant: it contains only widgets that were found, never a failed lookup.
-    found: Cache<WidgetToken, Arc<Found>>,
+    found: Fresh<WidgetToken, Found>,
     credentials: Credentials,
     bounds: Bounds,
     script: Script,
@@ -81,14 +81,8 @@ impl Visitors {
     /// The public routes of an application, if they are turned on.
     pub(crate) fn new(application: &Application) -> Option<Self> {
         let settings = &application.settings;
-        let bytes =
-            |_: &WidgetToken, found: &Arc<Found>| u32::try_from(found.bytes()).unwrap_or(u32::MAX);
         settings.widgets.then(|| Self {
-            found: Cache::builder()
-                .max_capacity(REMEMBERED_BYTES)
-                .weigher(bytes)
-                .time_to_live(TOKEN_LIFE)
-                .build(),
+            found: Fresh::new(REMEMBERED_BYTES, TOKEN_LIFE),
             credentials: Credentials::new(&application.cursor_secret),
             bounds: Bounds::new(settings.visitor_replies),
             script: Script::default(),
@@ -112,7 +106,8 @@ impl Visitors {
         let Some(open) = application.widgets.open(token).await? else { return Ok(None) };
         let view = json_bytes(&ConfigurationView::from(&open)).into();
         let found = Arc::new(Found { open, view });
-        self.found.insert(*token, Arc::clone(&found));
+        let bytes = u64::try_from(found.bytes()).unwrap_or(u64::MAX);
+        self.found.insert(*token, Arc::clone(&found), bytes);
         Ok(Some(found))
     }
 }
