@@ -16,7 +16,7 @@ use cicerone_domain::{
 use diesel::prelude::*;
 
 use crate::columns::{id, named, narrow, narrow_option, time, wide};
-use crate::connection::AnyConnection;
+use crate::connection::{AnyConnection, Either};
 use crate::dialect;
 use crate::error::TransactionError;
 use crate::events::erase_content;
@@ -134,9 +134,9 @@ pub(crate) fn find(
         .filter(agents::account_id.eq(&visible.account))
         .filter(agents::removed_at.is_null());
     // If it were written for both databases, Diesel would build the statement again for every reply.
-    let found: Option<AgentRow> = match c {
-        AnyConnection::Postgres(c) => query.select(AgentRow::as_select()).get_result(c),
-        AnyConnection::Sqlite(c) => query.select(AgentRow::as_select()).get_result(c),
+    let found: Option<AgentRow> = match c.either() {
+        Either::Postgres(c) => query.select(AgentRow::as_select()).get_result(c),
+        Either::Sqlite(c) => query.select(AgentRow::as_select()).get_result(c),
     }
     .optional()?;
     found.map(Agent::try_from).transpose()

@@ -1,5 +1,7 @@
 //! One connection to either database.
 
+mod any;
+
 use std::cell::Cell;
 use std::time::Duration;
 
@@ -8,27 +10,12 @@ use diesel::prelude::*;
 use diesel::r2d2::R2D2Connection as _;
 use diesel::result::Error as DieselError;
 
-pub(crate) use multi::AnyConnection;
+pub(crate) use any::{AnyConnection, Either};
 
 use crate::deadline;
 use crate::error::OpenError;
 use crate::storage::Limits;
 use crate::url::{DatabaseUrl, Target};
-
-/// The derive generates public items next to the type, in this private module.
-#[allow(unreachable_pub, reason = "written by the derive")]
-mod multi {
-    use diesel::{PgConnection, SqliteConnection};
-
-    /// A connection to one of the two databases.
-    #[derive(diesel::MultiConnection)]
-    pub(crate) enum AnyConnection {
-        /// PostgreSQL.
-        Postgres(PgConnection),
-        /// SQLite.
-        Sqlite(SqliteConnection),
-    }
-}
 
 /// What a connection to a SQLite file is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +44,7 @@ pub(crate) fn connect(url: &DatabaseUrl, access: Access) -> Result<AnyConnection
             connection
                 .batch_execute("SET client_min_messages TO WARNING")
                 .map_err(|error| failed(error.to_string()))?;
-            Ok(AnyConnection::Postgres(connection))
+            Ok(Either::Postgres(connection).into())
         }
         Target::Sqlite(path) => {
             deadline::install();
@@ -75,7 +62,7 @@ pub(crate) fn connect(url: &DatabaseUrl, access: Access) -> Result<AnyConnection
                 Err(error) => failed(error.to_string()),
             })?;
             prepare(&mut connection, access).map_err(|error| failed(error.to_string()))?;
-            Ok(AnyConnection::Sqlite(connection))
+            Ok(Either::Sqlite(connection).into())
         }
     }
 }
@@ -133,14 +120,14 @@ fn enter_wal(connection: &mut SqliteConnection) -> QueryResult<()> {
 /// Limits how long a PostgreSQL statement may run, and how long a transaction may stay idle. Transactions that write
 /// have their own limit, set when they begin. SQLite's statements end at the deadline of their thread.
 fn bound(connection: &mut AnyConnection, limits: Limits) -> QueryResult<()> {
-    match connection {
-        AnyConnection::Postgres(connection) => connection.batch_execute(&format!(
+    match connection.either() {
+        Either::Postgres(connection) => connection.batch_execute(&format!(
             "SET statement_timeout = {};
              SET idle_in_transaction_session_timeout = {};",
             limits.read.as_millis(),
             limits.write.as_millis(),
         )),
-        AnyConnection::Sqlite(_) => Ok(()),
+        Either::Sqlite(_) => Ok(()),
     }
 }
 
@@ -175,7 +162,7 @@ pub(crate) fn with_noted_values<T>(
 ) -> T {
     HAD_LARGE_VALUE.set(false);
     let outcome = work(&mut pooled.connection);
-    let is_postgres = matches!(pooled.connection, AnyConnection::Postgres(_));
+    let is_postgres = pooled.connection.is_postgres();
     pooled.is_swollen |= is_postgres && HAD_LARGE_VALUE.get();
     outcome
 }

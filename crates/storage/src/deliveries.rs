@@ -305,7 +305,7 @@ mod tests {
     use diesel::sql_types::Text;
 
     use super::due_endpoints_sql;
-    use crate::connection::{Access, AnyConnection, connect};
+    use crate::connection::{Access, Either, connect};
     use crate::migrations;
     use crate::url::DatabaseUrl;
 
@@ -320,7 +320,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let url = DatabaseUrl::sqlite(folder.path().join("plan.db"));
         migrations::run(&url).unwrap();
-        let AnyConnection::Sqlite(mut c) = connect(&url, Access::Write).unwrap() else {
+        let Either::Sqlite(mut c) = connect(&url, Access::Write).unwrap().into_either() else {
             panic!("not a SQLite file");
         };
         let sql = due_endpoints_sql(Timestamp::from_millis(0));

@@ -21,7 +21,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool};
 use diesel::sqlite::Sqlite;
 
-use crate::connection::AnyConnection;
+use crate::connection::{AnyConnection, Either};
 use crate::crawls::PageRow;
 use crate::error::TransactionError;
 use crate::events::EventRow;
@@ -95,17 +95,17 @@ fn end_transaction(c: &mut AnyConnection, is_commit: bool) -> Result<(), Transac
 
 /// Begins a transaction.
 pub(crate) fn begin_transaction(c: &mut AnyConnection, begin: Begin) -> QueryResult<()> {
-    match (c, begin) {
-        (c, Begin::Savepoint) => AnyConnection::begin_transaction(c),
-        (AnyConnection::Postgres(c), Begin::Snapshot) => {
+    match (c.either(), begin) {
+        (c, Begin::Savepoint) => Either::begin_transaction(c),
+        (Either::Postgres(c), Begin::Snapshot) => {
             let sql = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY";
             AnsiTransactionManager::begin_transaction_sql(c, sql)
         }
-        (AnyConnection::Postgres(c), Begin::Write) => {
+        (Either::Postgres(c), Begin::Write) => {
             AnsiTransactionManager::begin_transaction_sql(c, "BEGIN ISOLATION LEVEL READ COMMITTED")
         }
         // One message to the server instead of three.
-        (AnyConnection::Postgres(c), Begin::BoundedWrite(limits)) => {
+        (Either::Postgres(c), Begin::BoundedWrite(limits)) => {
             let sql = format!(
                 "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = {}; \
                  SET LOCAL lock_timeout = {}",
@@ -114,10 +114,10 @@ pub(crate) fn begin_transaction(c: &mut AnyConnection, begin: Begin) -> QueryRes
             );
             AnsiTransactionManager::begin_transaction_sql(c, &sql)
         }
-        (AnyConnection::Sqlite(c), Begin::Snapshot) => {
+        (Either::Sqlite(c), Begin::Snapshot) => {
             AnsiTransactionManager::begin_transaction_sql(c, "BEGIN")
         }
-        (AnyConnection::Sqlite(c), Begin::Write | Begin::BoundedWrite(_)) => {
+        (Either::Sqlite(c), Begin::Write | Begin::BoundedWrite(_)) => {
             AnsiTransactionManager::begin_transaction_sql(c, "BEGIN IMMEDIATE")
         }
     }
@@ -125,9 +125,9 @@ pub(crate) fn begin_transaction(c: &mut AnyConnection, begin: Begin) -> QueryRes
 
 /// Whether diesel's table of applied migrations exists.
 pub(crate) fn has_migrations_table(c: &mut AnyConnection) -> QueryResult<bool> {
-    let sql = match c {
-        AnyConnection::Postgres(_) => "to_regclass('__diesel_schema_migrations') IS NOT NULL",
-        AnyConnection::Sqlite(_) => {
+    let sql = match c.either() {
+        Either::Postgres(_) => "to_regclass('__diesel_schema_migrations') IS NOT NULL",
+        Either::Sqlite(_) => {
             "EXISTS (SELECT 1 FROM sqlite_schema WHERE name = '__diesel_schema_migrations')"
         }
     };
@@ -137,33 +137,31 @@ pub(crate) fn has_migrations_table(c: &mut AnyConnection) -> QueryResult<bool> {
 /// Waits until no other process holds this lock number, and holds it until the transaction ends. A
 /// transaction on SQLite already holds the write lock.
 pub(crate) fn lock_number(c: &mut AnyConnection, number: i64) -> QueryResult<()> {
-    match c {
-        AnyConnection::Postgres(c) => {
-            c.batch_execute(&format!("SELECT pg_advisory_xact_lock({number})"))
-        }
-        AnyConnection::Sqlite(_) => Ok(()),
+    match c.either() {
+        Either::Postgres(c) => c.batch_execute(&format!("SELECT pg_advisory_xact_lock({number})")),
+        Either::Sqlite(_) => Ok(()),
     }
 }
 
 /// Locks a key's row, so that changes of it follow each other.
 pub(crate) fn lock_key(c: &mut AnyConnection, id: &str) -> QueryResult<()> {
-    match c {
-        AnyConnection::Postgres(c) => {
+    match c.either() {
+        Either::Postgres(c) => {
             let query = api_keys::table.find(id).select(api_keys::id);
             query.for_update().get_result::<String>(c).optional().map(|_| ())
         }
-        AnyConnection::Sqlite(_) => Ok(()),
+        Either::Sqlite(_) => Ok(()),
     }
 }
 
 /// Locks an account's row, so that changes of what is counted by account follow each other.
 pub(crate) fn lock_account_row(c: &mut AnyConnection, id: &str) -> QueryResult<()> {
-    match c {
-        AnyConnection::Postgres(c) => {
+    match c.either() {
+        Either::Postgres(c) => {
             let query = accounts::table.find(id).select(accounts::id);
             query.for_no_key_update().get_result::<String>(c).optional().map(|_| ())
         }
-        AnyConnection::Sqlite(_) => Ok(()),
+        Either::Sqlite(_) => Ok(()),
     }
 }
 
@@ -172,9 +170,9 @@ pub(crate) fn lock_account_row(c: &mut AnyConnection, id: &str) -> QueryResult<(
 pub(crate) fn lock_endpoint(c: &mut AnyConnection, id: &str) -> QueryResult<bool> {
     let query =
         webhook_endpoints::table.filter(webhook_endpoints::id.eq(id)).select(webhook_endpoints::id);
-    let found: Option<String> = match c {
-        AnyConnection::Postgres(c) => query.for_no_key_update().get_result(c).optional()?,
-        AnyConnection::Sqlite(c) => query.get_result(c).optional()?,
+    let found: Option<String> = match c.either() {
+        Either::Postgres(c) => query.for_no_key_update().get_result(c).optional()?,
+        Either::Sqlite(c) => query.get_result(c).optional()?,
     };
     Ok(found.is_some())
 }
@@ -190,20 +188,20 @@ pub(crate) fn hold_endpoints(
         .filter(webhook_endpoints::disabled_reason.is_null())
         .order(webhook_endpoints::id)
         .select((webhook_endpoints::id, webhook_endpoints::events));
-    match c {
-        AnyConnection::Postgres(c) => query.for_key_share().load(c),
-        AnyConnection::Sqlite(c) => query.load(c),
+    match c.either() {
+        Either::Postgres(c) => query.for_key_share().load(c),
+        Either::Sqlite(c) => query.load(c),
     }
 }
 
 /// Locks the rows of these uploads, so that no source begins to use them.
 pub(crate) fn lock_uploads(c: &mut AnyConnection, ids: &[String]) -> QueryResult<()> {
-    match c {
-        AnyConnection::Postgres(c) => {
+    match c.either() {
+        Either::Postgres(c) => {
             let query = uploads::table.filter(uploads::id.eq_any(ids)).select(uploads::id);
             query.order(uploads::id).for_update().load::<String>(c).map(|_| ())
         }
-        AnyConnection::Sqlite(_) => Ok(()),
+        Either::Sqlite(_) => Ok(()),
     }
 }
 
@@ -214,9 +212,9 @@ pub(crate) fn hold_upload(c: &mut AnyConnection, account: &str, id: &str) -> Que
         .filter(uploads::id.eq(id))
         .filter(uploads::account_id.eq(account))
         .select(uploads::id);
-    let found: Option<String> = match c {
-        AnyConnection::Postgres(c) => query.for_key_share().get_result(c).optional()?,
-        AnyConnection::Sqlite(c) => query.get_result(c).optional()?,
+    let found: Option<String> = match c.either() {
+        Either::Postgres(c) => query.for_key_share().get_result(c).optional()?,
+        Either::Sqlite(c) => query.get_result(c).optional()?,
     };
     Ok(found.is_some())
 }
@@ -224,9 +222,9 @@ pub(crate) fn hold_upload(c: &mut AnyConnection, account: &str, id: &str) -> Que
 /// Raises the number of an agent's content and returns it. The upper half is a counter, the lower
 /// half is a random number from the database.
 pub(crate) fn raise_generation(c: &mut AnyConnection, agent: &str) -> QueryResult<i64> {
-    let drawn = match c {
-        AnyConnection::Postgres(_) => "floor(random() * 4294967296)::bigint",
-        AnyConnection::Sqlite(_) => "(random() & 4294967295)",
+    let drawn = match c.either() {
+        Either::Postgres(_) => "floor(random() * 4294967296)::bigint",
+        Either::Sqlite(_) => "(random() & 4294967295)",
     };
     let next = format!("((index_generation >> 32) + 1) << 32 | {drawn}");
     diesel::update(agents::table.find(agent))
@@ -252,11 +250,11 @@ pub(crate) fn next_job(
         .filter(jobs::due_at.le(now))
         .order((jobs::due_at, jobs::queued_at, jobs::id))
         .limit(1);
-    match c {
-        AnyConnection::Postgres(c) => {
+    match c.either() {
+        Either::Postgres(c) => {
             query.select(Work::as_select()).for_update().skip_locked().get_result(c).optional()
         }
-        AnyConnection::Sqlite(c) => query.select(Work::as_select()).get_result(c).optional(),
+        Either::Sqlite(c) => query.select(Work::as_select()).get_result(c).optional(),
     }
 }
 
@@ -276,11 +274,9 @@ pub(crate) fn small_jobs(
         .filter(sources::agent_id.eq(agent))
         .filter(sources::stored_bytes.le(bytes))
         .order((jobs::due_at, jobs::queued_at, jobs::id));
-    match c {
-        AnyConnection::Postgres(c) => {
-            query.select(Work::as_select()).for_update().skip_locked().load(c)
-        }
-        AnyConnection::Sqlite(c) => query.select(Work::as_select()).load(c),
+    match c.either() {
+        Either::Postgres(c) => query.select(Work::as_select()).for_update().skip_locked().load(c),
+        Either::Sqlite(c) => query.select(Work::as_select()).load(c),
     }
 }
 
@@ -289,9 +285,9 @@ pub(crate) fn load_sql<T>(c: &mut AnyConnection, sql: &str) -> QueryResult<Vec<T
 where
     T: QueryableByName<Pg> + QueryableByName<Sqlite> + 'static,
 {
-    match c {
-        AnyConnection::Postgres(c) => diesel::sql_query(sql).load(c),
-        AnyConnection::Sqlite(c) => diesel::sql_query(sql).load(c),
+    match c.either() {
+        Either::Postgres(c) => diesel::sql_query(sql).load(c),
+        Either::Sqlite(c) => diesel::sql_query(sql).load(c),
     }
 }
 
@@ -306,11 +302,11 @@ pub(crate) fn leased_job(
         .filter(jobs::id.eq(id))
         .filter(jobs::lease_token.eq(token))
         .filter(jobs::state.eq(LEASED));
-    match c {
-        AnyConnection::Postgres(c) => {
+    match c.either() {
+        Either::Postgres(c) => {
             query.select(HeldWork::as_select()).for_update().get_result(c).optional()
         }
-        AnyConnection::Sqlite(c) => query.select(HeldWork::as_select()).get_result(c).optional(),
+        Either::Sqlite(c) => query.select(HeldWork::as_select()).get_result(c).optional(),
     }
 }
 
@@ -327,9 +323,9 @@ pub(crate) fn leased_jobs(
         .filter(jobs::lease_token.eq(token))
         .filter(jobs::state.eq(LEASED))
         .order(jobs::id);
-    match c {
-        AnyConnection::Postgres(c) => query.select(HeldWork::as_select()).for_update().load(c),
-        AnyConnection::Sqlite(c) => query.select(HeldWork::as_select()).load(c),
+    match c.either() {
+        Either::Postgres(c) => query.select(HeldWork::as_select()).for_update().load(c),
+        Either::Sqlite(c) => query.select(HeldWork::as_select()).load(c),
     }
 }
 
@@ -346,11 +342,11 @@ pub(crate) fn abandoned_jobs(
         .filter(jobs::lease_until.le(until))
         .order((jobs::lease_until, jobs::id))
         .limit(limit);
-    match c {
-        AnyConnection::Postgres(c) => {
+    match c.either() {
+        Either::Postgres(c) => {
             query.select(HeldWork::as_select()).for_update().skip_locked().load(c)
         }
-        AnyConnection::Sqlite(c) => query.select(HeldWork::as_select()).load(c),
+        Either::Sqlite(c) => query.select(HeldWork::as_select()).load(c),
     }
 }
 
@@ -361,20 +357,20 @@ pub(crate) fn lock_record(
     key: &str,
 ) -> QueryResult<Option<ClaimRow>> {
     let query = idempotency::table.find((account, key));
-    match c {
-        AnyConnection::Postgres(c) => {
+    match c.either() {
+        Either::Postgres(c) => {
             query.select(ClaimRow::as_select()).for_update().get_result(c).optional()
         }
-        AnyConnection::Sqlite(c) => query.select(ClaimRow::as_select()).get_result(c).optional(),
+        Either::Sqlite(c) => query.select(ClaimRow::as_select()).get_result(c).optional(),
     }
 }
 
 /// Adds an idempotency record. Returns false if the key already has one.
 pub(crate) fn insert_record(c: &mut AnyConnection, row: &ClaimRow) -> QueryResult<bool> {
     let statement = || diesel::insert_into(idempotency::table).values(row).on_conflict_do_nothing();
-    let count = match c {
-        AnyConnection::Postgres(c) => statement().execute(c)?,
-        AnyConnection::Sqlite(c) => statement().execute(c)?,
+    let count = match c.either() {
+        Either::Postgres(c) => statement().execute(c)?,
+        Either::Sqlite(c) => statement().execute(c)?,
     };
     Ok(count == 1)
 }
@@ -385,18 +381,18 @@ pub(crate) fn insert_account_once(c: &mut AnyConnection, row: &AccountRow) -> Qu
         let insert = diesel::insert_into(accounts::table).values(row);
         insert.on_conflict(accounts::name).do_nothing()
     };
-    match c {
-        AnyConnection::Postgres(c) => statement().execute(c).map(|_| ()),
-        AnyConnection::Sqlite(c) => statement().execute(c).map(|_| ()),
+    match c.either() {
+        Either::Postgres(c) => statement().execute(c).map(|_| ()),
+        Either::Sqlite(c) => statement().execute(c).map(|_| ()),
     }
 }
 
 /// The id of the account with that name; its row is locked.
 pub(crate) fn lock_account(c: &mut AnyConnection, name: &str) -> QueryResult<String> {
     let query = accounts::table.filter(accounts::name.eq(name)).select(accounts::id);
-    match c {
-        AnyConnection::Postgres(c) => query.for_no_key_update().get_result(c),
-        AnyConnection::Sqlite(c) => query.get_result(c),
+    match c.either() {
+        Either::Postgres(c) => query.for_no_key_update().get_result(c),
+        Either::Sqlite(c) => query.get_result(c),
     }
 }
 
@@ -411,9 +407,9 @@ pub(crate) fn insert_installation_once(
             .values((installation::name.eq(name), installation::value.eq(value)))
             .on_conflict_do_nothing()
     };
-    match c {
-        AnyConnection::Postgres(c) => statement().execute(c).map(|_| ()),
-        AnyConnection::Sqlite(c) => statement().execute(c).map(|_| ()),
+    match c.either() {
+        Either::Postgres(c) => statement().execute(c).map(|_| ()),
+        Either::Sqlite(c) => statement().execute(c).map(|_| ()),
     }
 }
 
@@ -426,18 +422,18 @@ pub(crate) fn discard_object(c: &mut AnyConnection, key: &str, due_at: i64) -> Q
             .do_update()
             .set(discarded_objects::due_at.eq(due_at))
     };
-    match c {
-        AnyConnection::Postgres(c) => statement().execute(c).map(|_| ()),
-        AnyConnection::Sqlite(c) => statement().execute(c).map(|_| ()),
+    match c.either() {
+        Either::Postgres(c) => statement().execute(c).map(|_| ()),
+        Either::Sqlite(c) => statement().execute(c).map(|_| ()),
     }
 }
 
 pub(crate) fn insert_documents(c: &mut AnyConnection, rows: &[DocumentRow]) -> QueryResult<()> {
     for rows in rows.chunks(ROWS) {
         let statement = || diesel::insert_into(documents::table).values(rows);
-        match c {
-            AnyConnection::Postgres(c) => statement().execute(c)?,
-            AnyConnection::Sqlite(c) => statement().execute(c)?,
+        match c.either() {
+            Either::Postgres(c) => statement().execute(c)?,
+            Either::Sqlite(c) => statement().execute(c)?,
         };
     }
     Ok(())
@@ -447,9 +443,9 @@ pub(crate) fn insert_documents(c: &mut AnyConnection, rows: &[DocumentRow]) -> Q
 pub(crate) fn insert_events(c: &mut AnyConnection, rows: &[EventRow<'_>]) -> QueryResult<()> {
     for rows in rows.chunks(ROWS) {
         let statement = || diesel::insert_into(events::table).values(rows);
-        match c {
-            AnyConnection::Postgres(c) => statement().execute(c)?,
-            AnyConnection::Sqlite(c) => statement().execute(c)?,
+        match c.either() {
+            Either::Postgres(c) => statement().execute(c)?,
+            Either::Sqlite(c) => statement().execute(c)?,
         };
     }
     Ok(())
@@ -459,9 +455,9 @@ pub(crate) fn insert_events(c: &mut AnyConnection, rows: &[EventRow<'_>]) -> Que
 pub(crate) fn insert_crawl_pages(c: &mut AnyConnection, rows: &[PageRow]) -> QueryResult<()> {
     for rows in rows.chunks(ROWS) {
         let statement = || diesel::insert_into(crawl_pages::table).values(rows);
-        match c {
-            AnyConnection::Postgres(c) => statement().execute(c)?,
-            AnyConnection::Sqlite(c) => statement().execute(c)?,
+        match c.either() {
+            Either::Postgres(c) => statement().execute(c)?,
+            Either::Sqlite(c) => statement().execute(c)?,
         };
     }
     Ok(())
@@ -470,9 +466,9 @@ pub(crate) fn insert_crawl_pages(c: &mut AnyConnection, rows: &[PageRow]) -> Que
 pub(crate) fn insert_passages(c: &mut AnyConnection, rows: &[PassageRow]) -> QueryResult<()> {
     for rows in rows.chunks(ROWS) {
         let statement = || diesel::insert_into(passages::table).values(rows);
-        match c {
-            AnyConnection::Postgres(c) => statement().execute(c)?,
-            AnyConnection::Sqlite(c) => statement().execute(c)?,
+        match c.either() {
+            Either::Postgres(c) => statement().execute(c)?,
+            Either::Sqlite(c) => statement().execute(c)?,
         };
     }
     Ok(())

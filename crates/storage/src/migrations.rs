@@ -9,7 +9,7 @@ use diesel::prelude::*;
 use diesel::sqlite::Sqlite;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
-use crate::connection::{Access, AnyConnection, connect};
+use crate::connection::{Access, AnyConnection, Either, connect};
 use crate::dialect::{self, Begin, transaction};
 use crate::error::{OpenError, TransactionError};
 use crate::schema::__diesel_schema_migrations;
@@ -161,9 +161,9 @@ fn exclusively<T>(
 
 /// Like [`stored`], within the transaction of a change. Creates the table if it is missing.
 fn compare(c: &mut AnyConnection) -> Result<(Vec<MigrationStatus>, Option<String>), BoxError> {
-    match c {
-        AnyConnection::Postgres(c) => Ok(matched(&migrations::<Pg>(POSTGRES)?, applied(c)?)),
-        AnyConnection::Sqlite(c) => Ok(matched(&migrations::<Sqlite>(SQLITE)?, applied(c)?)),
+    match c.either() {
+        Either::Postgres(c) => Ok(matched(&migrations::<Pg>(POSTGRES)?, applied(c)?)),
+        Either::Sqlite(c) => Ok(matched(&migrations::<Sqlite>(SQLITE)?, applied(c)?)),
     }
 }
 
@@ -198,9 +198,9 @@ fn matched<DB: diesel::backend::Backend>(
 }
 
 fn apply(c: &mut AnyConnection, name: &str, direction: Direction) -> Result<(), BoxError> {
-    match c {
-        AnyConnection::Postgres(c) => apply_one(c, migrations::<Pg>(POSTGRES)?, name, direction)?,
-        AnyConnection::Sqlite(c) => apply_one(c, migrations::<Sqlite>(SQLITE)?, name, direction)?,
+    match c.either() {
+        Either::Postgres(c) => apply_one(c, migrations::<Pg>(POSTGRES)?, name, direction)?,
+        Either::Sqlite(c) => apply_one(c, migrations::<Sqlite>(SQLITE)?, name, direction)?,
     }
     if matches!(direction, Direction::Up) && name.ends_with(DOCUMENT_IDS) {
         complete_all(c).map_err(cause_of)?;

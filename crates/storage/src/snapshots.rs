@@ -9,7 +9,7 @@ use diesel::prelude::*;
 use diesel::sql_types::Text;
 
 use crate::columns::id;
-use crate::connection::{Access, AnyConnection, connect};
+use crate::connection::{Access, AnyConnection, Either, connect};
 use crate::error::{OpenError, TransactionError};
 use crate::migrations;
 use crate::schema::uploads;
@@ -31,7 +31,7 @@ struct Finding {
 pub fn take(url: &DatabaseUrl, into: &Path) -> Result<Vec<ObjectKey>, OpenError> {
     let failed = |cause: String| OpenError::Snapshot { url: url.clone(), cause };
     let path = into.to_str().ok_or_else(|| failed("the path is not UTF-8".to_owned()))?;
-    let AnyConnection::Sqlite(mut connection) = connect(url, Access::Write)? else {
+    let Either::Sqlite(mut connection) = connect(url, Access::Write)?.into_either() else {
         return Err(failed("only a SQLite file can be copied".to_owned()));
     };
     diesel::sql_query("VACUUM INTO ?")
@@ -60,7 +60,7 @@ fn objects(c: &mut AnyConnection) -> Result<Vec<ObjectKey>, cicerone_domain::Err
 pub fn verify(path: &Path) -> Result<(), OpenError> {
     let url = DatabaseUrl::sqlite(path);
     let failed = |cause: String| OpenError::Snapshot { url: url.clone(), cause };
-    let AnyConnection::Sqlite(mut connection) = connect(&url, Access::Read)? else {
+    let Either::Sqlite(mut connection) = connect(&url, Access::Read)?.into_either() else {
         return Err(failed("only a SQLite file can be checked".to_owned()));
     };
     let findings: Vec<Finding> = diesel::sql_query("PRAGMA integrity_check")

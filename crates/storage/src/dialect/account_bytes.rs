@@ -6,7 +6,7 @@ use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::serialize::ToSql;
 use diesel::sql_types::{BigInt, HasSqlType, Nullable, Text};
 
-use crate::connection::AnyConnection;
+use crate::connection::{AnyConnection, Either};
 
 /// Adds to the bytes that an account stores. Returns their number and the account's own quota, `None` if there is no
 /// such account. The row is locked until the transaction ends.
@@ -16,9 +16,9 @@ pub(crate) fn add_account_bytes(
     more: i64,
 ) -> QueryResult<Option<(i64, Option<i64>)>> {
     let statement = AddBytes { account, more };
-    match c {
-        AnyConnection::Postgres(c) => statement.get_result(c).optional(),
-        AnyConnection::Sqlite(c) => statement.get_result(c).optional(),
+    match c.either() {
+        Either::Postgres(c) => statement.get_result(c).optional(),
+        Either::Sqlite(c) => statement.get_result(c).optional(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use diesel::prelude::*;
 
-use crate::connection::AnyConnection;
+use crate::connection::{AnyConnection, Either};
 use crate::schema::agents;
 
 /// Locks an agent's row until the transaction ends, so that changes of its content follow each
@@ -12,9 +12,9 @@ pub(crate) fn lock_agent(c: &mut AnyConnection, id: &str) -> QueryResult<bool> {
         .filter(agents::id.eq(id))
         .filter(agents::removed_at.is_null())
         .select(agents::id);
-    let found: Option<String> = match c {
-        AnyConnection::Postgres(c) => query.for_no_key_update().get_result(c).optional()?,
-        AnyConnection::Sqlite(c) => query.get_result(c).optional()?,
+    let found: Option<String> = match c.either() {
+        Either::Postgres(c) => query.for_no_key_update().get_result(c).optional()?,
+        Either::Sqlite(c) => query.get_result(c).optional()?,
     };
     Ok(found.is_some())
 }
@@ -26,9 +26,9 @@ pub(crate) fn hold_agent(c: &mut AnyConnection, id: &str) -> QueryResult<bool> {
         .filter(agents::id.eq(id))
         .filter(agents::removed_at.is_null())
         .select(agents::id);
-    let found: Option<String> = match c {
-        AnyConnection::Postgres(c) => query.for_key_share().get_result(c).optional()?,
-        AnyConnection::Sqlite(c) => query.get_result(c).optional()?,
+    let found: Option<String> = match c.either() {
+        Either::Postgres(c) => query.for_key_share().get_result(c).optional()?,
+        Either::Sqlite(c) => query.get_result(c).optional()?,
     };
     Ok(found.is_some())
 }

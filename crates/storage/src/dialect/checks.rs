@@ -3,7 +3,7 @@
 use diesel::prelude::*;
 
 use crate::checks::HeldRunRow;
-use crate::connection::AnyConnection;
+use crate::connection::{AnyConnection, Either};
 use crate::schema::check_runs;
 
 /// The run of an account that has been due the longest. PostgreSQL locks its row and skips those that another server has
@@ -19,12 +19,12 @@ pub(crate) fn next_check_run(
         .filter(check_runs::due_at.le(now))
         .order((check_runs::due_at, check_runs::id))
         .limit(1);
-    match c {
-        AnyConnection::Postgres(c) => {
+    match c.either() {
+        Either::Postgres(c) => {
             let query = query.select(HeldRunRow::as_select());
             query.for_update().skip_locked().get_result(c).optional()
         }
-        AnyConnection::Sqlite(c) => query.select(HeldRunRow::as_select()).get_result(c).optional(),
+        Either::Sqlite(c) => query.select(HeldRunRow::as_select()).get_result(c).optional(),
     }
 }
 
@@ -38,10 +38,10 @@ pub(crate) fn leased_check_run(
         .filter(check_runs::id.eq(id))
         .filter(check_runs::lease_token.eq(token))
         .filter(check_runs::finished_at.is_null());
-    match c {
-        AnyConnection::Postgres(c) => {
+    match c.either() {
+        Either::Postgres(c) => {
             query.select(HeldRunRow::as_select()).for_update().get_result(c).optional()
         }
-        AnyConnection::Sqlite(c) => query.select(HeldRunRow::as_select()).get_result(c).optional(),
+        Either::Sqlite(c) => query.select(HeldRunRow::as_select()).get_result(c).optional(),
     }
 }

@@ -6,18 +6,18 @@ use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::serialize::ToSql;
 use diesel::sql_types::{BigInt, HasSqlType, Text};
 
-use crate::connection::AnyConnection;
+use crate::connection::{AnyConnection, Either};
 use crate::conversations::MetadataRow;
 use crate::schema::{conversation_metadata, conversations};
 
 /// Locks a conversation's row, so that its turns and the ratings of its replies follow each other.
 pub(crate) fn lock_conversation(c: &mut AnyConnection, id: &str) -> QueryResult<()> {
-    match c {
-        AnyConnection::Postgres(c) => {
+    match c.either() {
+        Either::Postgres(c) => {
             let query = conversations::table.find(id).select(conversations::id);
             query.for_no_key_update().get_result::<String>(c).optional().map(|_| ())
         }
-        AnyConnection::Sqlite(_) => Ok(()),
+        Either::Sqlite(_) => Ok(()),
     }
 }
 
@@ -26,9 +26,9 @@ pub(crate) fn insert_metadata(c: &mut AnyConnection, rows: &[MetadataRow]) -> Qu
         return Ok(());
     }
     let statement = || diesel::insert_into(conversation_metadata::table).values(rows);
-    match c {
-        AnyConnection::Postgres(c) => statement().execute(c).map(|_| ()),
-        AnyConnection::Sqlite(c) => statement().execute(c).map(|_| ()),
+    match c.either() {
+        Either::Postgres(c) => statement().execute(c).map(|_| ()),
+        Either::Sqlite(c) => statement().execute(c).map(|_| ()),
     }
 }
 
@@ -44,9 +44,9 @@ pub(crate) fn continue_conversation(
     now: i64,
 ) -> QueryResult<Option<Continued>> {
     let statement = Continue { conversation, account, messages, unanswered, now };
-    match c {
-        AnyConnection::Postgres(c) => statement.get_result(c).optional(),
-        AnyConnection::Sqlite(c) => statement.get_result(c).optional(),
+    match c.either() {
+        Either::Postgres(c) => statement.get_result(c).optional(),
+        Either::Sqlite(c) => statement.get_result(c).optional(),
     }
 }
 

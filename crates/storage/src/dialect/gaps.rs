@@ -2,7 +2,7 @@
 
 use diesel::prelude::*;
 
-use crate::connection::AnyConnection;
+use crate::connection::{AnyConnection, Either};
 use crate::gaps::GapQuestionRow;
 use crate::schema::gap_questions;
 
@@ -13,8 +13,8 @@ pub(crate) fn insert_gap_question_once(
 ) -> QueryResult<()> {
     let statement =
         || diesel::insert_into(gap_questions::table).values(row).on_conflict_do_nothing();
-    match c {
-        AnyConnection::Postgres(c) => statement().execute(c).map(|_| ()),
-        AnyConnection::Sqlite(c) => statement().execute(c).map(|_| ()),
+    match c.either() {
+        Either::Postgres(c) => statement().execute(c).map(|_| ()),
+        Either::Sqlite(c) => statement().execute(c).map(|_| ()),
     }
 }

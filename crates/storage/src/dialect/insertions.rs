@@ -7,15 +7,15 @@ use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::serialize::ToSql;
 use diesel::sql_types::{BigInt, HasSqlType, Nullable, Text};
 
-use crate::connection::AnyConnection;
+use crate::connection::{AnyConnection, Either};
 use crate::conversations::{ConversationRow, NewMessageRow};
 
 /// Adds a new conversation, which has no ratings, no request for a person and no contact yet.
 pub(crate) fn insert_conversation(c: &mut AnyConnection, row: &ConversationRow) -> QueryResult<()> {
     let statement = AddConversation(row);
-    match c {
-        AnyConnection::Postgres(c) => statement.execute(c).map(|_| ()),
-        AnyConnection::Sqlite(c) => statement.execute(c).map(|_| ()),
+    match c.either() {
+        Either::Postgres(c) => statement.execute(c).map(|_| ()),
+        Either::Sqlite(c) => statement.execute(c).map(|_| ()),
     }
 }
 
@@ -27,9 +27,9 @@ pub(crate) fn insert_messages(
 ) -> QueryResult<()> {
     for row in rows {
         let statement = AddMessage(row);
-        match c {
-            AnyConnection::Postgres(c) => statement.execute(c)?,
-            AnyConnection::Sqlite(c) => statement.execute(c)?,
+        match c.either() {
+            Either::Postgres(c) => statement.execute(c)?,
+            Either::Sqlite(c) => statement.execute(c)?,
         };
     }
     Ok(())

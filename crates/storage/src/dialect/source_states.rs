@@ -7,14 +7,14 @@ use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::serialize::ToSql;
 use diesel::sql_types::{BigInt, HasSqlType, Nullable, Text};
 
-use crate::connection::AnyConnection;
+use crate::connection::{AnyConnection, Either};
 use crate::sources::StateRow;
 
 /// Writes the state of a source.
 pub(crate) fn update_state(c: &mut AnyConnection, id: &str, row: &StateRow) -> QueryResult<()> {
-    match c {
-        AnyConnection::Postgres(c) => UpdateState { id, row }.execute(c).map(|_| ()),
-        AnyConnection::Sqlite(c) => UpdateState { id, row }.execute(c).map(|_| ()),
+    match c.either() {
+        Either::Postgres(c) => UpdateState { id, row }.execute(c).map(|_| ()),
+        Either::Sqlite(c) => UpdateState { id, row }.execute(c).map(|_| ()),
     }
 }
 

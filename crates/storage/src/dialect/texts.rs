@@ -6,7 +6,7 @@ use diesel::pg::{CopyFormat, PgConnection};
 use diesel::prelude::*;
 
 use super::ROWS;
-use crate::connection::AnyConnection;
+use crate::connection::{AnyConnection, Either};
 use crate::schema::document_texts;
 use crate::sources::TextRow;
 
@@ -18,8 +18,8 @@ const PIECE_BYTES: usize = 64 * 1_024;
 
 /// Adds the texts of documents.
 pub(crate) fn insert_texts(c: &mut AnyConnection, rows: &[TextRow<'_>]) -> QueryResult<()> {
-    match c {
-        AnyConnection::Postgres(c) => {
+    match c.either() {
+        Either::Postgres(c) => {
             let is_large = |row: &TextRow<'_>| row.text().len() > STREAMED_BYTES;
             for rows in rows.chunk_by(|one, other| is_large(one) == is_large(other)) {
                 if rows.first().is_some_and(is_large) {
@@ -32,7 +32,7 @@ pub(crate) fn insert_texts(c: &mut AnyConnection, rows: &[TextRow<'_>]) -> Query
             }
             Ok(())
         }
-        AnyConnection::Sqlite(c) => {
+        Either::Sqlite(c) => {
             for rows in rows.chunks(ROWS) {
                 diesel::insert_into(document_texts::table).values(rows).execute(c)?;
             }

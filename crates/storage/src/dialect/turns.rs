@@ -9,7 +9,7 @@ use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text};
 
 use super::usage::{OF_DAY, add};
-use crate::connection::AnyConnection;
+use crate::connection::{AnyConnection, Either};
 use crate::usage::{MonthRow, UsageRow};
 
 /// The values of a turn: those of its conversation, which are used if it is the first one, and of its two messages.
@@ -147,14 +147,14 @@ impl<'a> Turns<'a> {
 /// Whether turns are stored by [`insert_turns`]. On SQLite they are stored row by row: there is no round trip to save,
 /// and small statements are faster.
 pub(crate) const fn takes_turns(c: &AnyConnection) -> bool {
-    matches!(c, AnyConnection::Postgres(_))
+    c.is_postgres()
 }
 
 /// Stores turns. Returns false on SQLite.
 pub(crate) fn insert_turns(c: &mut AnyConnection, turns: Turns<'_>) -> QueryResult<bool> {
-    match c {
-        AnyConnection::Postgres(c) => turns.execute(c).map(|_| true),
-        AnyConnection::Sqlite(_) => Ok(false),
+    match c.either() {
+        Either::Postgres(c) => turns.execute(c).map(|_| true),
+        Either::Sqlite(_) => Ok(false),
     }
 }
 

@@ -7,7 +7,7 @@ use diesel::query_builder::{AstPass, QueryFragment, QueryId};
 use diesel::serialize::ToSql;
 use diesel::sql_types::{BigInt, HasSqlType, Text};
 
-use crate::connection::AnyConnection;
+use crate::connection::{AnyConnection, Either};
 use crate::usage::{COUNTED, MonthRow, UsageRow};
 
 /// Columns of `usage_days` that count, in the order of [`UsageRow::counts`].
@@ -38,17 +38,17 @@ pub(crate) fn add_usage(
     counts: [i64; COUNTED],
 ) -> QueryResult<()> {
     let statement = AddDay { row, counts };
-    match c {
-        AnyConnection::Postgres(c) => statement.execute(c).map(|_| ()),
-        AnyConnection::Sqlite(c) => statement.execute(c).map(|_| ()),
+    match c.either() {
+        Either::Postgres(c) => statement.execute(c).map(|_| ()),
+        Either::Sqlite(c) => statement.execute(c).map(|_| ()),
     }
 }
 
 /// Adds to the usage of an account in a month.
 pub(crate) fn add_month_usage(c: &mut AnyConnection, row: &MonthRow) -> QueryResult<()> {
-    match c {
-        AnyConnection::Postgres(c) => AddMonth(row).execute(c).map(|_| ()),
-        AnyConnection::Sqlite(c) => AddMonth(row).execute(c).map(|_| ()),
+    match c.either() {
+        Either::Postgres(c) => AddMonth(row).execute(c).map(|_| ()),
+        Either::Sqlite(c) => AddMonth(row).execute(c).map(|_| ()),
     }
 }
 

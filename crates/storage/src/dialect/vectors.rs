@@ -4,7 +4,7 @@ use diesel::prelude::*;
 use diesel::upsert::excluded;
 
 use super::ROWS;
-use crate::connection::AnyConnection;
+use crate::connection::{AnyConnection, Either};
 use crate::schema::{passage_vectors, source_vectors};
 use crate::vectors::{StateRow, VectorRow};
 
@@ -21,12 +21,12 @@ pub(crate) fn next_without_vectors(
         .filter(source_vectors::due_at.le(now))
         .order((source_vectors::due_at, source_vectors::source_id))
         .limit(1);
-    match c {
-        AnyConnection::Postgres(c) => {
+    match c.either() {
+        Either::Postgres(c) => {
             let query = query.select(StateRow::as_select());
             query.for_update().skip_locked().get_result(c).optional()
         }
-        AnyConnection::Sqlite(c) => query.select(StateRow::as_select()).get_result(c).optional(),
+        Either::Sqlite(c) => query.select(StateRow::as_select()).get_result(c).optional(),
     }
 }
 
@@ -47,15 +47,15 @@ pub(crate) fn expect_vectors(c: &mut AnyConnection, rows: &[StateRow]) -> QueryR
     };
     let is_other = || source_vectors::version.ne(excluded(source_vectors::version));
     let key = source_vectors::source_id;
-    match c {
-        AnyConnection::Postgres(c) => {
+    match c.either() {
+        Either::Postgres(c) => {
             for rows in rows.chunks(ROWS) {
                 let insert = diesel::insert_into(source_vectors::table).values(rows);
                 let upsert = insert.on_conflict(key).do_update().set(changes());
                 FilterDsl::filter(upsert, is_other()).execute(c)?;
             }
         }
-        AnyConnection::Sqlite(c) => {
+        Either::Sqlite(c) => {
             for row in rows {
                 let insert = diesel::insert_into(source_vectors::table).values(row);
                 let upsert = insert.on_conflict(key).do_update().set(changes());
@@ -70,9 +70,9 @@ pub(crate) fn expect_vectors(c: &mut AnyConnection, rows: &[StateRow]) -> QueryR
 pub(crate) fn insert_vectors(c: &mut AnyConnection, rows: &[VectorRow]) -> QueryResult<()> {
     for rows in rows.chunks(ROWS) {
         let statement = || diesel::insert_into(passage_vectors::table).values(rows);
-        match c {
-            AnyConnection::Postgres(c) => statement().execute(c)?,
-            AnyConnection::Sqlite(c) => statement().execute(c)?,
+        match c.either() {
+            Either::Postgres(c) => statement().execute(c)?,
+            Either::Sqlite(c) => statement().execute(c)?,
         };
     }
     Ok(())

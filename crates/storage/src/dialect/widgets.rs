@@ -4,17 +4,17 @@ use diesel::prelude::*;
 use diesel::query_dsl::methods::FilterDsl as _;
 use diesel::upsert::excluded;
 
-use crate::connection::AnyConnection;
+use crate::connection::{AnyConnection, Either};
 use crate::schema::{widget_days, widgets};
 
 /// Locks a widget's row, so that changes of it follow each other.
 pub(crate) fn lock_widget(c: &mut AnyConnection, id: &str) -> QueryResult<()> {
-    match c {
-        AnyConnection::Postgres(c) => {
+    match c.either() {
+        Either::Postgres(c) => {
             let query = widgets::table.find(id).select(widgets::id);
             query.for_no_key_update().get_result::<String>(c).optional().map(|_| ())
         }
-        AnyConnection::Sqlite(_) => Ok(()),
+        Either::Sqlite(_) => Ok(()),
     }
 }
 
@@ -37,9 +37,9 @@ pub(crate) fn count_widget_message(
             .set(widget_days::messages.eq(widget_days::messages + excluded(widget_days::messages)))
             .filter(widget_days::messages.lt(most))
     };
-    let count = match c {
-        AnyConnection::Postgres(c) => statement().execute(c)?,
-        AnyConnection::Sqlite(c) => statement().execute(c)?,
+    let count = match c.either() {
+        Either::Postgres(c) => statement().execute(c)?,
+        Either::Sqlite(c) => statement().execute(c)?,
     };
     Ok(count == 1)
 }
