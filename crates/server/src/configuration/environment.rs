@@ -2,14 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use figment::value::{Dict, Map, Value};
-use figment::{Error, Metadata, Profile, Provider};
+use toml::{Table, Value};
 
 /// Environment variables: those of the process, or those of a test.
 pub(crate) type Environment = BTreeMap<String, String>;
-
-/// The name under which figment reports this provider.
-pub(super) const PROVIDER: &str = "environment";
 
 /// How the text of a variable is converted to a value.
 #[derive(Debug, Clone, Copy)]
@@ -54,23 +50,12 @@ pub(crate) fn process_environment() -> Environment {
         .collect()
 }
 
-/// Provides the settings of an environment to figment.
-pub(super) struct EnvironmentProvider<'a>(pub(super) &'a Environment);
-
-impl Provider for EnvironmentProvider<'_> {
-    fn metadata(&self) -> Metadata {
-        Metadata::named(PROVIDER)
-    }
-
-    fn data(&self) -> Result<Map<Profile, Dict>, Error> {
-        let mut settings = Dict::new();
-        for (variable, key, form) in VARIABLES {
-            if let Some(text) = given(self.0, variable) {
-                settings.insert(key.to_owned(), value(text, form));
-            }
-        }
-        Ok(Profile::Default.collect(settings))
-    }
+/// The settings that the environment gives.
+pub(super) fn settings(environment: &Environment) -> Table {
+    let given = |(variable, key, form): (&str, &str, Form)| {
+        given(environment, variable).map(|text| (key.to_owned(), value(text, form)))
+    };
+    VARIABLES.into_iter().filter_map(given).collect()
 }
 
 /// A text that is not a number remains a text. The type of the setting rejects it, with an error
@@ -78,10 +63,10 @@ impl Provider for EnvironmentProvider<'_> {
 fn value(text: &str, form: Form) -> Value {
     match form {
         Form::Text => Value::from(text),
-        Form::Number => text.parse::<u64>().map_or_else(|_| Value::from(text), Value::from),
+        Form::Number => text.parse::<i64>().map_or_else(|_| Value::from(text), Value::from),
         Form::List => {
             let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
-            Value::from(items.map(Value::from).collect::<Vec<_>>())
+            Value::Array(items.map(Value::from).collect())
         }
     }
 }

@@ -3,11 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use cicerone_llm::ConfigError;
-use figment::Figment;
-use figment::error::Kind;
-use figment::providers::Serialized;
+use toml::{Table, Value};
 
-use super::environment::{self, Environment, EnvironmentProvider, given};
+use super::environment::{self, Environment, given};
 use super::{Configuration, Settings};
 
 /// The variable that names the file.
@@ -22,14 +20,13 @@ pub(crate) struct ConfigurationError(String);
 /// the file overrides the defaults.
 pub(crate) fn load(environment: &Environment) -> Result<Configuration, ConfigurationError> {
     let path = given(environment, FILE_VARIABLE).map(PathBuf::from);
-    let file = path.as_deref().map(read).transpose()?.unwrap_or_default();
+    let mut given_settings = path.as_deref().map(read).transpose()?.unwrap_or_default();
+    // No variable sets a part of a table.
+    given_settings.extend(environment::settings(environment));
     let place = Place { environment, file: path.as_deref() };
 
-    let settings: Settings = Figment::new()
-        .merge(Serialized::defaults(file))
-        .merge(EnvironmentProvider(environment))
-        .extract()
-        .map_err(|error| place.explain(error))?;
+    let settings: Settings = serde_path_to_error::deserialize(Value::Table(given_settings))
+        .map_err(|error| place.explain(&error))?;
     let settings = Settings {
         models: settings.models.with_openai(
             given(environment, "OPENAI_API_KEY"),
@@ -61,7 +58,7 @@ pub(super) fn model_error(
     }
 }
 
-fn read(path: &Path) -> Result<toml::Table, ConfigurationError> {
+fn read(path: &Path) -> Result<Table, ConfigurationError> {
     let file = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| {
         let names = format!("`{FILE_VARIABLE}` names the file `{file}`");
@@ -92,21 +89,27 @@ impl Place<'_> {
         })
     }
 
-    /// Converts an error of figment.
-    fn explain(&self, error: figment::Error) -> ConfigurationError {
-        let path = error.path.join(".");
-        let full = |name: &str| {
-            if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
-        };
-        match &error.kind {
-            Kind::UnknownField(name, known) => {
-                let known = known.join(", ");
-                let key = if path.ends_with(name.as_str()) { path } else { full(name) };
+    /// The error for settings that are not of their types.
+    fn explain(&self, error: &serde_path_to_error::Error<toml::de::Error>) -> ConfigurationError {
+        let (path, message) = (error.path().to_string(), error.inner().message());
+        match unknown_setting(message) {
+            Some((name, known)) => {
+                let parent = path.strip_suffix(name).unwrap_or(&path).trim_end_matches('.');
+                let key = [parent, name].into_iter().filter(|part| !matches!(*part, "" | "."));
+                let key = key.collect::<Vec<_>>().join(".");
                 self.error(&key, &format!("is not a setting; known ones are {known}"))
             }
-            kind => self.error(&path, &format!("has a bad value: {}", one_line(&kind.to_string()))),
+            None => self.error(&path, &format!("has a bad value: {}", one_line(message))),
         }
     }
+}
+
+/// The name of an unknown setting, and those that are known, of serde's message: ``unknown field `a`, expected one of
+/// `b`, `c` ``.
+pub(super) fn unknown_setting(message: &str) -> Option<(&str, String)> {
+    let (name, known) = message.strip_prefix("unknown field `")?.split_once("`, expected ")?;
+    let known = known.trim_start_matches("one of ").replace("` or `", ", ").replace('`', "");
+    Some((name, known))
 }
 
 /// The first and last line of a message; the lines between them quote the file.

@@ -2,6 +2,7 @@ use std::io::Write as _;
 
 use tempfile::NamedTempFile;
 
+use super::load::unknown_setting;
 use super::{Configuration, Environment, LogFormat, load};
 
 fn environment(pairs: &[(&str, &str)]) -> Environment {
@@ -122,6 +123,33 @@ fn a_bad_value_in_the_file_names_its_key_and_the_file() {
         let line = with_file(text, &[]).unwrap_err();
         assert!(line.starts_with(start), "{line}");
         assert!(line.ends_with("(in the file `FILE`)") && !line.contains('\n'), "{line}");
+    }
+}
+
+/// Settings with these fields.
+macro_rules! settings {
+    ($name:ident: $($field:ident),+) => {
+        #[derive(Debug, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        #[allow(dead_code, reason = "only its fields' names matter")]
+        struct $name {
+            $($field: Option<u8>),+
+        }
+    };
+}
+
+#[test]
+fn the_known_settings_are_listed() {
+    settings!(One: a);
+    settings!(Two: a, b);
+    settings!(Three: a, b, c);
+    let messages = [
+        toml::from_str::<One>("x = 1").unwrap_err(),
+        toml::from_str::<Two>("x = 1").unwrap_err(),
+        toml::from_str::<Three>("x = 1").unwrap_err(),
+    ];
+    for (message, known) in messages.iter().zip(["a", "a, b", "a, b, c"]) {
+        assert_eq!(unknown_setting(message.message()), Some(("x", known.to_owned())));
     }
 }
 
