@@ -1,6 +1,7 @@
 //! The outcome of an agent's messages, by day.
 
 use crate::error::Error;
+use crate::every;
 use crate::usage::Day;
 
 /// The upper bounds of all buckets except the last, in milliseconds.
@@ -91,12 +92,11 @@ impl DayRange {
     ///
     /// # Errors
     ///
-    /// Returns an error for the one that is not a day.
+    /// Returns the errors of those that are not a day.
     pub fn parse(from: Option<&str>, to: Option<&str>) -> Result<Self, Error> {
-        Ok(Self {
-            from: from.map(|text| Day::parse("from", text)).transpose()?,
-            to: to.map(|text| Day::parse("to", text)).transpose()?,
-        })
+        let day = |name, text: Option<&str>| text.map(|text| Day::parse(name, text)).transpose();
+        let (from, to) = every((day("from", from), day("to", to)))?;
+        Ok(Self { from, to })
     }
 }
 

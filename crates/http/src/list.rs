@@ -2,7 +2,7 @@
 //! envelope.
 
 use actix_web::HttpResponse;
-use cicerone_domain::{Error, Listed, Page, PageRequest, Position, limits};
+use cicerone_domain::{Error, Listed, Page, PageRequest, Position, every, limits};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -44,8 +44,8 @@ pub(crate) async fn answer<L: List>(
 ) -> Answer {
     let query = incoming.query()?;
     let list = list_name::<L>(&caller, &incoming);
-    let request = app.page_request(&caller, list, &query).await?;
-    let filter = L::filter(&query)?;
+    let (request, filter) = every((app.page_request(list, &query), L::filter(&query)))?;
+    caller.context().expect_answer(&app).await?;
     let page = L::page(&app, &caller, &incoming, filter, request).await?;
     Ok(app.envelope(list, &page, L::View::from))
 }
@@ -70,17 +70,10 @@ pub(crate) fn list_name<'a, L: List>(
 }
 
 impl Shared {
-    /// The page that a query asks for, with memory reserved for the answer.
-    async fn page_request<P>(
-        &self,
-        caller: &Authorized<P>,
-        list: ListName<'_>,
-        query: &Query,
-    ) -> Result<PageRequest, Error> {
-        let size = query.page_size()?;
-        let cursor = query.one("cursor")?;
-        let after = cursor.map(|text| self.cursors.read(list, text)).transpose()?;
-        caller.context().expect_answer(self).await?;
+    /// The page that a query asks for.
+    fn page_request(&self, list: ListName<'_>, query: &Query) -> Result<PageRequest, Error> {
+        let cursor = query.parsed("cursor", |text| self.cursors.read(list, text));
+        let (size, after) = every((query.page_size(), cursor))?;
         Ok(PageRequest { size, after })
     }
 

@@ -86,6 +86,5 @@ pub(crate) fn parameter() -> Parameter {
 
 /// The value of the parameter `set`.
 pub(crate) fn filter(query: &Query) -> Result<Option<SetName>, Error> {
-    let Some(value) = query.one("set")? else { return Ok(None) };
-    Ok(Some(SetName::parse_field("set", value)?))
+    query.parsed("set", |value| SetName::parse_field("set", value))
 }

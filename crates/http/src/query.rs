@@ -46,6 +46,18 @@ impl Query {
         }
     }
 
+    /// What `parse` makes of the value of a parameter.
+    pub(crate) fn parsed<T, E>(
+        &self,
+        name: &str,
+        parse: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Result<Option<T>, Error>
+    where
+        Error: From<E>,
+    {
+        Ok(self.one(name)?.map(parse).transpose()?)
+    }
+
     /// One of a closed set of names.
     pub(crate) fn one_of<T>(
         &self,

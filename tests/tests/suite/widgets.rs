@@ -204,6 +204,26 @@ async fn fields_have_rules() {
 }
 
 #[tokio::test]
+async fn all_bad_items_are_told_at_once() {
+    let client = client();
+    let (_, path) = made(&client).await;
+    let body = json!({
+        "origins": ["x", "https://a.example", "y"],
+        "starters": ["", "a", " "],
+        "texts": { "send": "", "placeholder": " " },
+    });
+    let params = [
+        "origins[0]",
+        "origins[2]",
+        "starters[0]",
+        "starters[2]",
+        "texts.placeholder",
+        "texts.send",
+    ];
+    client.patch(&path, body).await.refuses_all(400, "invalid_parameter", &params);
+}
+
+#[tokio::test]
 async fn an_unknown_widget_is_not_found() {
     let client = client();
     let path = format!("/v1/widgets/{NO_WIDGET}");

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, FieldError};
-use crate::every::every;
+use crate::every::{every, every_item};
 use crate::limits;
 use crate::text::{check_length, check_not_blank};
 
@@ -276,18 +276,16 @@ pub(super) fn parse_text(param: &str, text: String, most: usize) -> Result<Strin
     Ok(text)
 }
 
-pub(super) fn parse_starters(given: Vec<String>) -> Result<Vec<String>, FieldError> {
+pub(super) fn parse_starters(given: Vec<String>) -> Result<Vec<String>, Error> {
     if given.len() > limits::WIDGET_STARTERS {
         let most = limits::WIDGET_STARTERS;
         let message = format!("must have at most {most} items, not {}", given.len());
-        return Err(FieldError::new("starters", message));
+        return Err(Error::invalid("starters", message));
     }
-    let starters = given.into_iter().enumerate();
-    starters
-        .map(|(index, text)| {
-            parse_text(&format!("starters[{index}]"), text, limits::WIDGET_STARTER_CHARS)
-        })
-        .collect()
+    every_item(given.into_iter().enumerate().map(|(index, text)| {
+        let param = format!("starters[{index}]");
+        Ok(parse_text(&param, text, limits::WIDGET_STARTER_CHARS)?)
+    }))
 }
 
 /// Checks a BCP 47 tag by its form: subtags of 1 to 8 letters and digits, the first of letters.
@@ -310,20 +308,18 @@ pub(super) fn parse_language(text: String) -> Result<String, FieldError> {
 
 pub(super) fn parse_texts(
     given: BTreeMap<String, String>,
-) -> Result<BTreeMap<String, String>, FieldError> {
-    given
-        .into_iter()
-        .map(|(key, text)| {
-            if !TEXT_KEYS.contains(&key.as_str()) {
-                let shown: String = key.chars().take(40).collect();
-                let message =
-                    format!("has the unknown key `{shown}`; the keys are {}", TEXT_KEYS.join(", "));
-                return Err(FieldError::new("texts", message));
-            }
-            let text = parse_text(&format!("texts.{key}"), text, limits::WIDGET_TEXT_CHARS)?;
-            Ok((key, text))
-        })
-        .collect()
+) -> Result<BTreeMap<String, String>, Error> {
+    let texts = every_item(given.into_iter().map(|(key, text)| {
+        if !TEXT_KEYS.contains(&key.as_str()) {
+            let shown: String = key.chars().take(40).collect();
+            let message =
+                format!("has the unknown key `{shown}`; the keys are {}", TEXT_KEYS.join(", "));
+            return Err(Error::invalid("texts", message));
+        }
+        let text = parse_text(&format!("texts.{key}"), text, limits::WIDGET_TEXT_CHARS)?;
+        Ok((key, text))
+    }))?;
+    Ok(texts.into_iter().collect())
 }
 
 #[cfg(test)]
@@ -361,8 +357,8 @@ mod tests {
         let read = |key: &str, text: &str| parse_texts([(key.to_owned(), text.to_owned())].into());
         assert!(read("send", "Los!").is_ok());
         assert!(read("send", &"x".repeat(300)).is_ok());
-        assert_eq!(read("send", &"x".repeat(301)).unwrap_err().param, "texts.send");
-        assert_eq!(read("send", " ").unwrap_err().param, "texts.send");
-        assert!(read("Send", "x").unwrap_err().message.contains("`Send`"));
+        assert_eq!(read("send", &"x".repeat(301)).unwrap_err().params(), ["texts.send"]);
+        assert_eq!(read("send", " ").unwrap_err().params(), ["texts.send"]);
+        assert!(read("Send", "x").unwrap_err().to_string().contains("`Send`"));
     }
 }

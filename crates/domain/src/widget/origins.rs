@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use url::{Host, Url};
 
-use crate::error::FieldError;
-use crate::limits;
+use crate::error::Error;
+use crate::{every_item, limits};
 
 /// The origins that may use a widget, as browsers write them: `https://site.example`, `https://*.site.example` for every
 /// subdomain, or `*` for any.
@@ -20,17 +20,18 @@ impl Origins {
     ///
     /// # Errors
     ///
-    /// The first one that is not an origin, or that there are too many.
-    pub fn parse(given: &[String]) -> Result<Self, FieldError> {
+    /// Those that are not origins, or that there are too many.
+    pub fn parse(given: &[String]) -> Result<Self, Error> {
         if given.len() > limits::WIDGET_ORIGINS {
             let most = limits::WIDGET_ORIGINS;
             let message = format!("must have at most {most} items, not {}", given.len());
-            return Err(FieldError::new("origins", message));
+            return Err(Error::invalid("origins", message));
         }
-        let mut origins = Vec::with_capacity(given.len());
-        for (index, text) in given.iter().enumerate() {
-            let origin = parse(text)
-                .map_err(|message| FieldError::new(format!("origins[{index}]"), message))?;
+        let parsed = every_item(given.iter().enumerate().map(|(index, text)| {
+            parse(text).map_err(|message| Error::invalid(format!("origins[{index}]"), message))
+        }))?;
+        let mut origins = Vec::with_capacity(parsed.len());
+        for origin in parsed {
             if !origins.contains(&origin) {
                 origins.push(origin);
             }

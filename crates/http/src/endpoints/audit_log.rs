@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use cicerone_domain::audit::{Actor, AuditAction, AuditFilter, AuditRecord};
-use cicerone_domain::{Error, Id, Page, PageRequest, Timestamp, kind};
+use cicerone_domain::{Error, Id, Page, PageRequest, Timestamp, every, kind};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -102,11 +102,12 @@ impl List for AuditLog {
 
     fn filter(query: &Query) -> Result<AuditFilter, Error> {
         let names = AuditAction::ALL.map(AuditAction::name).join(", ");
-        Ok(AuditFilter {
-            action: query.one_of("action", AuditAction::from_name, &names)?,
-            after: query.moment("created_after")?,
-            before: query.moment("created_before")?,
-        })
+        let (action, after, before) = every((
+            query.one_of("action", AuditAction::from_name, &names),
+            query.moment("created_after"),
+            query.moment("created_before"),
+        ))?;
+        Ok(AuditFilter { action, after, before })
     }
 
     async fn page(

@@ -1,7 +1,7 @@
 //! `GET /v1/usage`
 
 use cicerone_domain::usage::{Day, DayUsage, UsageFilter};
-use cicerone_domain::{Error, Id, Page, PageRequest, kind};
+use cicerone_domain::{Error, Id, Page, PageRequest, every, kind};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -64,14 +64,11 @@ impl List for Usage {
     const NAME: &'static str = "usage";
 
     fn filter(query: &Query) -> Result<UsageFilter, Error> {
-        let day = |name| query.one(name)?.map(|text| Day::parse(name, text)).transpose();
-        let agent = query.one("agent_id")?;
+        let day = |name| query.parsed(name, |text| Day::parse(name, text));
         let not_an_id = |_| Error::invalid("agent_id", "must be an agent's id");
-        Ok(UsageFilter {
-            from: day("from")?,
-            to: day("to")?,
-            agent_id: agent.map(|text| text.parse().map_err(not_an_id)).transpose()?,
-        })
+        let agent = query.parsed("agent_id", |text| text.parse().map_err(not_an_id));
+        let (from, to, agent_id) = every((day("from"), day("to"), agent))?;
+        Ok(UsageFilter { from, to, agent_id })
     }
 
     async fn page(

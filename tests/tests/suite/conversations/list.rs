@@ -99,6 +99,20 @@ async fn metadata_filters_by_pair_and_all_given_must_fit() {
 }
 
 #[tokio::test]
+async fn all_bad_parameters_are_told_at_once() {
+    let client = client();
+    let agent = client.agent().await;
+    let query =
+        "page_size=0&cursor=x&created_after=now&metadata=plan&rating=good&visitor_id=1&text=";
+    let path = format!("/v1/agents/{agent}/conversations?{query}");
+    client.get(&path).await.refuses_all(
+        400,
+        "invalid_parameter",
+        &["page_size", "cursor", "created_after", "metadata", "rating", "visitor_id", "text"],
+    );
+}
+
+#[tokio::test]
 async fn at_most_20_metadata_filters_are_taken() {
     let client = client();
     let agent = client.agent().await;

@@ -1,7 +1,7 @@
 //! `GET /v1/agents`
 
 use cicerone_domain::agent::AgentFilter;
-use cicerone_domain::{Agent, AgentStatus, Error, Page, PageRequest};
+use cicerone_domain::{Agent, AgentStatus, Error, Page, PageRequest, every};
 
 use super::AgentView;
 use crate::auth::Authorized;
@@ -33,10 +33,9 @@ impl List for Agents {
     const NAME: &'static str = "agents";
 
     fn filter(query: &Query) -> Result<Self::Filter, Error> {
-        Ok(AgentFilter {
-            status: query.one_of("status", AgentStatus::from_name, "active, paused")?,
-            set: managed::filter(query)?,
-        })
+        let status = query.one_of("status", AgentStatus::from_name, "active, paused");
+        let (status, set) = every((status, managed::filter(query)))?;
+        Ok(AgentFilter { status, set })
     }
 
     async fn page(

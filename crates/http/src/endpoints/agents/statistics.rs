@@ -2,7 +2,7 @@
 
 use cicerone_domain::statistics::{DayRange, DayStatistics, Latencies};
 use cicerone_domain::usage::Day;
-use cicerone_domain::{Error, Page, PageRequest};
+use cicerone_domain::{Error, Page, PageRequest, every};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -98,7 +98,8 @@ impl List for Statistics {
     const NAME: &'static str = "statistics";
 
     fn filter(query: &Query) -> Result<DayRange, Error> {
-        DayRange::parse(query.one("from")?, query.one("to")?)
+        let (from, to) = every((query.one("from"), query.one("to")))?;
+        DayRange::parse(from, to)
     }
 
     async fn page(

@@ -8,9 +8,9 @@ use actix_web::HttpResponse;
 use actix_web::http::Method;
 use actix_web::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use bytes::Bytes;
-use cicerone_domain::Error;
 use cicerone_domain::audit::AuditAction;
 use cicerone_domain::services::Export;
+use cicerone_domain::{Error, every};
 use futures_util::{Stream, stream};
 use tokio::sync::watch;
 
@@ -84,9 +84,9 @@ impl Format {
 
 async fn handle(caller: Authorized<ConversationsExport>, app: App, incoming: Incoming) -> Answer {
     let query = incoming.query()?;
-    let format = query.one_of("format", Format::from_name, "`ndjson`, `csv`")?;
+    let format = query.one_of("format", Format::from_name, "`ndjson`, `csv`");
+    let (format, filter) = every((format, filter(&query)))?;
     let format = format.unwrap_or(Format::Ndjson);
-    let filter = filter(&query)?;
     let agent = app.agents.find(caller.scope(), incoming.path_id()?).await?.id;
     for (name, reason) in [
         ("text", "an export does not search"),

@@ -3,7 +3,7 @@
 use cicerone_domain::conversation::{
     Channel, ConversationFilter, ListedConversation, RatingValue, SearchWords,
 };
-use cicerone_domain::{Error, Page, PageRequest};
+use cicerone_domain::{Error, Page, PageRequest, every};
 use utoipa::openapi::path::Parameter;
 
 use super::ConversationView;
@@ -51,16 +51,24 @@ pub(super) fn filters() -> [Parameter; 7] {
 
 /// Reads the parameters that choose conversations.
 pub(super) fn filter(query: &Query) -> Result<ConversationFilter, Error> {
+    let (created_after, created_before, metadata, rating, unanswered, channel, visitor) = every((
+        query.moment("created_after"),
+        query.moment("created_before"),
+        query.metadata(),
+        query.one_of("rating", RatingValue::from_name, "`up`, `down`"),
+        query.one_of("unanswered", |text| (text == "true").then_some(true), "`true`"),
+        query.one_of("channel", Channel::from_name, "`api`, `openai`, `mcp`, `widget`"),
+        query.id("visitor_id"),
+    ))?;
+    let unanswered = unanswered.unwrap_or_default();
     Ok(ConversationFilter {
-        created_after: query.moment("created_after")?,
-        created_before: query.moment("created_before")?,
-        metadata: query.metadata()?,
-        rating: query.one_of("rating", RatingValue::from_name, "`up`, `down`")?,
-        unanswered: query
-            .one_of("unanswered", |text| (text == "true").then_some(true), "`true`")?
-            .unwrap_or_default(),
-        channel: query.one_of("channel", Channel::from_name, "`api`, `openai`, `mcp`, `widget`")?,
-        visitor: query.id("visitor_id")?,
+        created_after,
+        created_before,
+        metadata,
+        rating,
+        unanswered,
+        channel,
+        visitor,
     })
 }
 
@@ -75,8 +83,7 @@ impl List for Conversations {
     const NAME: &'static str = "conversations";
 
     fn filter(query: &Query) -> Result<Self::Filter, Error> {
-        let words = query.one("text")?.map(SearchWords::parse).transpose()?;
-        Ok((filter(query)?, words))
+        every((filter(query), query.parsed("text", SearchWords::parse)))
     }
 
     async fn page(

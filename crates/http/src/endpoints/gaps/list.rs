@@ -2,7 +2,7 @@
 
 use actix_web::http::Method;
 use cicerone_domain::gap::{AskedQuestion, Gap, GapFilter, GapLimit, GapStatus};
-use cicerone_domain::{Id, Timestamp, kind};
+use cicerone_domain::{Id, Timestamp, every, kind};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -118,10 +118,10 @@ impl<'a> From<&'a AskedQuestion> for ExampleView<'a> {
 
 async fn handle(caller: Authorized<ConversationsRead>, app: App, incoming: Incoming) -> Answer {
     let query = incoming.query()?;
-    let status = query.one("status")?.map(GapStatus::parse).transpose()?.unwrap_or_default();
-    let limit = query.one("limit")?.map(GapLimit::parse).transpose()?.unwrap_or_default();
+    let (status, limit) =
+        every((query.parsed("status", GapStatus::parse), query.parsed("limit", GapLimit::parse)))?;
     caller.context().expect_answer(&app).await?;
-    let filter = GapFilter { status, limit };
+    let filter = GapFilter { status: status.unwrap_or_default(), limit: limit.unwrap_or_default() };
     let list = app.gaps.list(caller.scope(), incoming.path_id()?, filter).await?;
     let data = list.gaps.iter().map(GapView::from).collect();
     Ok(ok(&GapsView { data, ungrouped: list.ungrouped }))

@@ -1,7 +1,7 @@
 //! `GET /v1/agents/{agent_id}/sources`
 
 use cicerone_domain::ports::SourceFilter;
-use cicerone_domain::{Error, Page, PageRequest, Source, SourceStatus, SourceType};
+use cicerone_domain::{Error, Page, PageRequest, Source, SourceStatus, SourceType, every};
 
 use super::SourceView;
 use crate::auth::Authorized;
@@ -37,11 +37,12 @@ impl List for Sources {
 
     fn filter(query: &Query) -> Result<SourceFilter, Error> {
         let statuses = "pending, processing, trained, failed";
-        Ok(SourceFilter {
-            status: query.one_of("status", SourceStatus::from_name, statuses)?,
-            source_type: query.one_of("type", SourceType::from_name, "website, text, file, qa")?,
-            set: managed::filter(query)?,
-        })
+        let (status, source_type, set) = every((
+            query.one_of("status", SourceStatus::from_name, statuses),
+            query.one_of("type", SourceType::from_name, "website, text, file, qa"),
+            managed::filter(query),
+        ))?;
+        Ok(SourceFilter { status, source_type, set })
     }
 
     async fn page(
