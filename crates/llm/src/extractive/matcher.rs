@@ -26,8 +26,8 @@ pub(super) type Mask = u64;
 
 /// The words of a question, prepared for finding them.
 pub(super) struct Matcher<'a> {
-    /// Words by their analysed form.
-    forms: HashMap<&'a str, usize>,
+    /// Words by their analysed form. A form may be of several words: "cleanup" is one of both "clean" and "up".
+    forms: HashMap<&'a str, Mask>,
     /// Pieces of words in scripts without spaces, which are searched for unchanged.
     grams: Vec<(usize, &'a str)>,
     /// The beginnings of the words.
@@ -59,13 +59,14 @@ impl<'a> Matcher<'a> {
         words.sort_by(|a, b| b.weight.total_cmp(&a.weight));
         // The forms of a word in several languages are one word: a text has it in one of them.
         let mut heaviest: Vec<&QueryTerm> = Vec::new();
-        let bits: Vec<usize> = words
+        let bits: Vec<(usize, bool)> = words
             .iter()
-            .map(|word| {
-                heaviest.iter().position(|other| other.word == word.word).unwrap_or_else(|| {
+            .map(|word| match heaviest.iter().position(|other| other.word == word.word) {
+                Some(bit) => (bit, false),
+                None => {
                     heaviest.push(word);
-                    heaviest.len() - 1
-                })
+                    (heaviest.len() - 1, true)
+                }
             })
             .collect();
         heaviest.truncate(TERMS);
@@ -79,11 +80,16 @@ impl<'a> Matcher<'a> {
             has_context: heaviest.iter().any(|word| word.is_context),
             analysed: RefCell::default(),
         };
-        for (index, word) in bits.into_iter().zip(words).filter(|(index, _)| *index < TERMS) {
+        let bits = bits.into_iter().zip(words).filter(|((bit, _), _)| *bit < TERMS);
+        for ((index, is_first_form), word) in bits {
             if word.text.chars().any(is_unspaced) {
                 matcher.grams.push((index, &word.text));
             } else {
-                matcher.forms.entry(&word.text).or_insert(index);
+                let known = matcher.forms.entry(&word.text).or_default();
+                // A word that is repeated counts once.
+                if *known == 0 || !is_first_form {
+                    *known |= 1 << index;
+                }
                 matcher.beginnings.push(beginning(word.text.chars()));
             }
         }
@@ -157,7 +163,7 @@ impl<'a> Matcher<'a> {
             let Some((at, word)) = word.within(text) else { continue };
             let folded = fold(word);
             let similar = self.forms.iter().filter(|(form, _)| is_similar(form, &folded, language));
-            let mask = similar.fold(0, |mask, (_, index)| mask | 1 << index);
+            let mask = similar.fold(0, |mask, (_, words)| mask | words);
             if mask != 0 {
                 found.push(Occurrence { at, mask });
             }
@@ -180,7 +186,7 @@ impl<'a> Matcher<'a> {
         }
         let forms = terms(word, language);
         let known = forms.iter().filter_map(|form| self.forms.get(form.text.as_str()));
-        let mask = known.fold(0, |mask, index| mask | 1 << index);
+        let mask = known.fold(0, |mask, words| mask | words);
         words.insert(word.to_owned(), mask);
         mask
     }
@@ -432,6 +438,23 @@ mod tests {
         let mask = matcher.mask("b", None);
         assert!((matcher.weight(mask) - 2.0).abs() < f32::EPSILON);
         assert!((matcher.weight(matcher.mask("a b", None)) - 3.0).abs() < f32::EPSILON);
+    }
+
+    #[test]
+    fn a_form_of_two_words_is_found_as_both() {
+        let language = Some(Language::ENGLISH);
+        let words = [("clean", 1.0, 0), ("cleanup", 1.0, 0), ("job", 2.0, 1), ("cleanup", 2.0, 1)]
+            .map(|(text, weight, word)| QueryTerm {
+                text: text.into(),
+                weight,
+                is_context: false,
+                word,
+            });
+        let matcher = Matcher::new(&words);
+        for (text, weight) in [("Cleanup is slow", 3.0), ("A clean quay", 1.0), ("My job", 2.0)] {
+            let found = matcher.weight(matcher.mask(text, language));
+            assert!((found - weight).abs() < f32::EPSILON, "{text}: {found}");
+        }
     }
 
     #[test]

@@ -26,6 +26,8 @@ const SELF_CONTAINED: usize = 3;
 pub(super) struct Word {
     /// Its analysed forms, one for each language, without duplicates.
     pub(super) forms: Vec<String>,
+    /// The analysed forms of the word written together with the one before or after it: "clean up" is also written "cleanup".
+    pub(super) joined: Vec<String>,
     /// 1 for a word of the question, less for one of the context.
     pub(super) weight: f32,
     /// Whether it is a stop word.
@@ -147,6 +149,9 @@ impl Analysed {
                 analysed.add_term(term, &mut by_range, &mut by_form);
             }
         }
+        for (language, terms) in &analyses {
+            analysed.add_joined(text, terms, *language, &by_range);
+        }
         if let Some((_, terms)) = analyses.first() {
             analysed.add_grams(text, terms, &by_range);
         }
@@ -218,6 +223,7 @@ impl Analysed {
         by_form.insert(term.text.clone(), self.words.len());
         self.words.push(Word {
             forms: vec![term.text.clone()],
+            joined: Vec::new(),
             weight: 1.0,
             is_stop_word: term.is_stop_word,
             is_compound: term.is_compound,
@@ -226,6 +232,43 @@ impl Analysed {
             messages: QUESTION,
             pieces: 0,
         });
+    }
+
+    /// Adds to each two words with only a space between them the form that they have as one word. The first of them must not be
+    /// a stop word: "in active use" is not about what is inactive.
+    fn add_joined(
+        &mut self,
+        text: &str,
+        terms: &[Term],
+        language: Option<Language>,
+        by_range: &HashMap<(usize, usize), usize>,
+    ) {
+        for (first, second) in terms.iter().zip(terms.iter().skip(1)) {
+            let are_plain = !first.is_stop_word && !first.is_compound && !second.is_compound;
+            let has_space = text.get(first.range.end..second.range.start) == Some(" ");
+            if !are_plain || !has_space {
+                continue;
+            }
+            let (Some(one), Some(other)) = (joinable(text, first), joinable(text, second)) else {
+                continue;
+            };
+            // Scripts without spaces give several terms.
+            let joined =
+                cicerone_language::terms(&format!("{one}{other}").to_lowercase(), language);
+            let [joined] = joined.as_slice() else { continue };
+            if joined.is_stop_word {
+                continue;
+            }
+            for Range { start, end } in [&first.range, &second.range] {
+                let index = by_range.get(&(*start, *end)).copied();
+                let word = index.and_then(|index| self.words.get_mut(index));
+                if let Some(word) = word.filter(|word| !word.is_stop_word)
+                    && !word.joined.contains(&joined.text)
+                {
+                    word.joined.push(joined.text.clone());
+                }
+            }
+        }
     }
 
     fn add_pair(&mut self, first: &Term, second: &Term) {
@@ -253,6 +296,12 @@ impl Analysed {
             }
         }
     }
+}
+
+/// The word of a term, if it may be a part of a longer one: it consists of two letters or more.
+fn joinable<'a>(text: &'a str, term: &Term) -> Option<&'a str> {
+    let word = text.get(term.range.clone())?;
+    (word.chars().nth(1).is_some() && word.chars().all(char::is_alphabetic)).then_some(word)
 }
 
 /// Adds a term if it is new, and returns its number; `None` if there are too many.

@@ -100,7 +100,7 @@ pub(super) fn rank(
             .words
             .into_iter()
             .map(|word| Counted {
-                forms: word.forms.into_owned(),
+                forms: word.forms.into_owned().into_iter().chain(word.joined).collect(),
                 weight: word.weight,
                 is_context: word.messages & QUESTION == 0,
             })

@@ -102,6 +102,26 @@ async fn one_typing_mistake_finds_its_word_but_numbers_are_not_corrected() {
 }
 
 #[tokio::test]
+async fn words_written_apart_find_them_written_together() {
+    let world = World::new();
+    let texts = [
+        "The harbour master starts the cleanup of the quay on Mondays.",
+        "Ropes are kept in the storehouse behind the lighthouse.",
+        "An inactive crane is painted red.",
+    ];
+    world.put("a", (0..).zip(texts).map(|(at, text)| passage(at, text)).collect());
+    for (question, position) in [("clean up the quay", 0), ("Who comes to the light house?", 1)] {
+        let found = world.ask(question).await;
+        assert!(found.hits[0].is_relevant, "{question}");
+        assert_eq!(found.hits[0].position, position, "{question}");
+        assert!(found.hits[0].coverage > 0.95, "{question}");
+    }
+    // "in" is a small word, and not the beginning of "inactive".
+    let found = world.ask("in active service").await;
+    assert!(found.hits.iter().all(|hit| !hit.is_relevant));
+}
+
+#[tokio::test]
 async fn a_short_word_with_another_letter_is_another_word() {
     let world = World::new();
     world.put("a", vec![passage(0, "Label each crate before it is loaded.")]);

@@ -40,6 +40,8 @@ pub(super) struct SmallWord {
 pub(super) struct LookedWord<'question> {
     /// Its forms. For a word that occurs in no passage, those that are one typing mistake away.
     pub(super) forms: Cow<'question, [String]>,
+    /// Its forms as one word with a neighbour that some passage has.
+    pub(super) joined: Vec<String>,
     /// The share of the word that its forms are worth: 1, or less if they are spelled differently.
     pub(super) likeness: f32,
     /// Its rarity among the questions of pairs.
@@ -56,6 +58,8 @@ pub(super) struct LookedWord<'question> {
     pub(super) is_name: bool,
     /// Its postings in each field and form.
     pub(super) places: Vec<Place>,
+    /// The postings of its joined forms, which count where the word itself is missing.
+    pub(super) joined_places: Vec<Place>,
     /// The messages that contain it, one bit each.
     pub(super) messages: u8,
     /// The pieces that it consists of, one bit each.
@@ -158,7 +162,8 @@ fn look_up_words<'question>(
         let mut forms = Cow::Borrowed(word.forms.as_slice());
         let mut found = places_of(snapshot, &forms, word.is_stop_word)?;
         let mut likeness = 1.0;
-        if found.most == 0 {
+        let (joined, found_joined) = look_up_joined(snapshot, word)?;
+        if found.most == 0 && found_joined.most == 0 {
             let similar = corrections.of(snapshot, word)?;
             if !similar.is_empty() {
                 found = places_of(snapshot, &similar, false)?;
@@ -166,12 +171,13 @@ fn look_up_words<'question>(
                 likeness = SIMILAR;
             }
         }
-        let frequency = found.most;
+        let frequency = found.most.max(found.most_with(&found_joined));
         let weight = word.weight * rarity(snapshot.passages, frequency);
         let question_weight =
             word.weight * question_weight(snapshot, found.in_questions, word.is_stop_word);
         let looked = LookedWord {
             forms,
+            joined,
             likeness,
             question_weight,
             weight,
@@ -180,6 +186,7 @@ fn look_up_words<'question>(
             is_compound: word.is_compound,
             is_name: word.is_name,
             places: found.weighed(likeness * weight, likeness * question_weight),
+            joined_places: found_joined.weighed(SIMILAR * weight, SIMILAR * question_weight),
             messages: word.messages,
             pieces: word.pieces,
             before: Overlap::default(),
@@ -190,6 +197,21 @@ fn look_up_words<'question>(
     words.sort_by(|(_, one), (_, other)| other.weight.total_cmp(&one.weight));
     words.truncate(WORDS);
     Ok(with_overlaps(question, words))
+}
+
+/// The joined forms of a word that some passage has, with their postings.
+fn look_up_joined(snapshot: &Snapshot, word: &Word) -> tantivy::Result<(Vec<String>, Places)> {
+    let mut known = Vec::new();
+    let mut all = Places::default();
+    for form in &word.joined {
+        let found = places_of(snapshot, std::slice::from_ref(form), false)?;
+        if found.most > 0 {
+            known.push(form.clone());
+            all.most = all.most.max(found.most);
+            all.places.extend(found.places);
+        }
+    }
+    Ok((known, all))
 }
 
 /// The postings of a word in all its forms.
@@ -204,6 +226,16 @@ struct Places {
 }
 
 impl Places {
+    /// The number of passages that have the word or one of its `joined` forms, in the field in which they are most frequent. A
+    /// hyphenated word has both.
+    fn most_with(&self, joined: &Self) -> u64 {
+        let in_field = |(field, joined): &(usize, Arc<[Impact]>)| {
+            let of_word = self.places.iter().filter(|(other, _)| other == field);
+            of_word.fold(joined.len(), |all, (_, plain)| all + plain.len() - common(plain, joined))
+        };
+        joined.places.iter().map(in_field).max().unwrap_or_default() as u64
+    }
+
     /// The postings with their weights, for a word with these weights among all passages and among
     /// the questions of pairs.
     fn weighed(self, weight: f32, question_weight: f32) -> Vec<Place> {
@@ -214,6 +246,16 @@ impl Places {
         });
         weighed.collect()
     }
+}
+
+/// The number of passages in both of two postings, which are ordered by passages.
+fn common(one: &[Impact], other: &[Impact]) -> usize {
+    let mut others = other.iter().map(|impact| impact.number).peekable();
+    let is_common = |impact: &&Impact| {
+        while others.next_if(|number| *number < impact.number).is_some() {}
+        others.next_if_eq(&impact.number).is_some()
+    };
+    one.iter().filter(is_common).count()
 }
 
 fn places_of(snapshot: &Snapshot, forms: &[String], is_stop_word: bool) -> tantivy::Result<Places> {

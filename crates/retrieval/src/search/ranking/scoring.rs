@@ -6,7 +6,7 @@
 use std::cell::RefCell;
 
 use super::coverage::Found;
-use super::lookup::{Looked, bit, field_factor};
+use super::lookup::{Looked, LookedWord, bit, field_factor};
 use super::{Candidate, Impact};
 use crate::search::question::QUESTION;
 use crate::search::snapshot::Snapshot;
@@ -60,6 +60,7 @@ impl Scratch {
                     self.add_asked(&place.impacts, weight);
                 }
             }
+            self.add_joined(word, bit);
         }
         for word in &looked.small_words {
             let weight = word.weight * field_factor(QUESTIONS);
@@ -77,6 +78,24 @@ impl Scratch {
             if let Some(passage) = self.passages.get_mut(impact.number as usize) {
                 passage.score += factor * impact.value;
                 mark(passage);
+            }
+        }
+    }
+
+    /// Adds the score of a word's joined forms to the passages that lack the word itself.
+    fn add_joined(&mut self, word: &LookedWord<'_>, bit: u64) {
+        for place in &word.joined_places {
+            for impact in &*place.impacts {
+                if let Some(passage) = self.passages.get_mut(impact.number as usize)
+                    && passage.words & bit == 0
+                {
+                    passage.score += place.weight * impact.value;
+                }
+            }
+        }
+        for impact in word.joined_places.iter().flat_map(|place| &*place.impacts) {
+            if let Some(passage) = self.passages.get_mut(impact.number as usize) {
+                passage.words |= bit;
             }
         }
     }
