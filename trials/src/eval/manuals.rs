@@ -225,7 +225,10 @@ impl Manual {
 impl Asked {
     fn is_held_by(&self, reply: &str) -> bool {
         let squeeze = |text: &str| -> String {
-            text.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect()
+            // The ends of paragraphs stay, so that nothing is found across them.
+            let text = text.replace("\n\n", "\u{2029}");
+            let kept = text.chars().filter(|c| !c.is_whitespace() || *c == '\u{2029}');
+            kept.flat_map(char::to_lowercase).collect()
         };
         let reply = squeeze(reply);
         self.holds

@@ -114,8 +114,12 @@ impl Subject {
         }
         if let Some(term) = defined_term(sentence) {
             let term = name(&term.to_lowercase());
-            let mut names = term.split([',', ' ', '=', '[', '(']).map(str::trim);
-            if term == self.name || names.any(|name| name == self.name) {
+            // "--[no-]tags" is "--tags" and "--no-tags".
+            let is_named = |term: &str| {
+                let mut names = term.split([',', ' ', '=', '[', '(']).map(str::trim);
+                term == self.name || names.any(|name| name == self.name)
+            };
+            if ["", "no-"].iter().any(|no| is_named(&term.replace("[no-]", no))) {
                 return true;
             }
         }
@@ -152,10 +156,12 @@ fn is_verb(word: &str, is_kind: bool) -> bool {
 }
 
 impl Subject {
-    /// Whether the text contains the first word of the subject, in upper or lower case. Works for
-    /// ASCII words only.
+    /// Whether the text contains the first word of the subject, in upper or lower case; of an option, what is after its hyphens,
+    /// because it may be written "--[no-]tags". Works for ASCII words only.
     fn may_be_in(&self, text: &[u8]) -> bool {
-        let word = self.name.split(' ').next().unwrap_or_default().as_bytes();
+        let word = self.name.split(' ').next().unwrap_or_default();
+        let word = word.strip_prefix("--").map_or(word, |name| name.trim_start_matches("no-"));
+        let word = word.as_bytes();
         let (Some(first), true) = (word.first(), word.is_ascii()) else { return true };
         let is_word = |at: usize| {
             text.get(at..at + word.len()).is_some_and(|found| found.eq_ignore_ascii_case(word))
@@ -202,6 +208,16 @@ mod tests {
         }
         let subject = Subject::of("What does CASCADE do in TRUNCATE?").unwrap();
         assert!(subject.is_defined_by("`CASCADE`: Truncates all tables with references."));
+    }
+
+    #[test]
+    fn an_option_that_can_be_negated_has_two_names() {
+        for name in ["--anchor", "--no-anchor"] {
+            let subject = Subject::of(&format!("What does {name} do?")).unwrap();
+            assert!(subject.is_defined_by("--[no-]anchor: Drops the anchor."), "{name}");
+            assert!(subject.is_defined_by("`-a`, `--[no-]anchor[=<depth>]`: Drops it."), "{name}");
+            assert!(!subject.is_defined_by("--[no-]anchored: Whether it was."), "{name}");
+        }
     }
 
     #[test]
