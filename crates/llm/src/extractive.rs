@@ -20,8 +20,8 @@ use cicerone_domain::ports::{
 use cicerone_domain::retrieval::Hit;
 use cicerone_language::sentences;
 
-use self::choose::Choice;
 use self::matcher::Matcher;
+use self::purpose::Answering;
 use self::readings::Readings;
 
 /// A pair that was found first is replaced by another passage that covers this much more of the
@@ -62,13 +62,28 @@ impl Extractive {
             };
         }
         let matcher = Matcher::new(&request.terms);
-        let Choice { passages } = choose::sentences(request, &matcher, &self.readings);
-        let cited: Vec<usize> = passages.iter().map(|passage| passage.index).collect();
-        let mut text = compose::text(&passages);
+        let choice = choose::sentences(request, &matcher, &self.readings);
+        let passages = &choice.passages;
+        let mut cited: Vec<usize> = passages.iter().map(|passage| passage.index).collect();
+        let mut text = compose::text(passages);
         if let Some(title) =
             passages.first().and_then(|first| purpose::needed(request, first, &text))
         {
             text.insert_str(0, &format!("{title}\n"));
+        }
+        if let Some(Answering { index, title, leads }) =
+            purpose::answering(request, &matcher, &choice, &text)
+        {
+            if leads {
+                text.insert_str(0, &format!("{title}\n\n"));
+                cited.retain(|cited| *cited != index);
+                cited.insert(0, index);
+            } else {
+                text.push_str(&format!("\n\n{title}"));
+                if !cited.contains(&index) {
+                    cited.push(index);
+                }
+            }
         }
         if text.is_empty() {
             if let Some((index, lead)) = found_by_meaning(&request.passages) {

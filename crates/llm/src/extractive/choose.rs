@@ -9,6 +9,7 @@ use cicerone_domain::ports::ReplyRequest;
 use cicerone_domain::retrieval::Hit;
 
 pub(super) use self::quoted::Quoted;
+pub(super) use self::read::title_score;
 use self::read::{Asked, Read, Spelling, Words};
 use super::matcher::{Mask, Matcher};
 use super::readings::Readings;
@@ -36,6 +37,10 @@ const WORTH_GOING_ON: f32 = 0.5;
 pub(super) struct Choice<'a> {
     /// Passages, the one with the best sentence first.
     pub(super) passages: Vec<Quoted<'a>>,
+    /// The score of the best sentence, on the scale of [`title_score`].
+    pub(super) best: f32,
+    /// The longest reply that the profile allows, in characters.
+    pub(super) limit: usize,
 }
 
 /// Chooses sentences for a request.
@@ -46,7 +51,6 @@ pub(super) fn sentences<'a>(
 ) -> Choice<'a> {
     let asked = Asked::of(&request.question);
     let reading = |hit: &Hit| readings.of(&hit.text);
-    let top = request.passages.first().map_or(1.0, |hit| hit.score);
     let read_in = |spelling: Spelling| {
         let mut read: Vec<Read<'_>> = Vec::new();
         let passages = asked.reading_order(&request.passages, reading).take(TECHNICAL_PASSAGES);
@@ -55,8 +59,7 @@ pub(super) fn sentences<'a>(
             let is_read = place < PASSAGES || reading.is_technical;
             // A pair is quoted whole or not at all.
             if is_read && (!hit.is_pair || index == 0) {
-                let share = if top > 0.0 { (hit.score / top).clamp(0.0, 1.0) } else { 1.0 };
-                let prior = 0.7 + 0.3 * share;
+                let prior = prior(request, hit);
                 let words = Words { matcher, spelling };
                 let new = Read::new(index, hit, words, &asked, prior, &read, &reading);
                 read.extend(new);
@@ -74,8 +77,15 @@ pub(super) fn sentences<'a>(
     let answers_itself = matcher.has_context() && read.iter().any(is_asked);
     let mut pick =
         Pick { read, matcher, order: Vec::new(), covered: 0, chars: 0, answers_itself, limit };
-    pick.fill();
-    pick.into_choice()
+    let best = pick.fill();
+    Choice { passages: pick.into_passages(), best, limit }
+}
+
+/// The factor for the sentences of a passage, by its rank: its score relative to that of the best one.
+pub(super) fn prior(request: &ReplyRequest, hit: &Hit) -> f32 {
+    let top = request.passages.first().map_or(1.0, |hit| hit.score);
+    let share = if top > 0.0 { (hit.score / top).clamp(0.0, 1.0) } else { 1.0 };
+    0.7 + 0.3 * share
 }
 
 /// An unfinished choice.
@@ -93,8 +103,8 @@ struct Pick<'a, 'm> {
 }
 
 impl<'a> Pick<'a, '_> {
-    /// Adds units, best first, as long as they are good enough and fit.
-    fn fill(&mut self) {
+    /// Adds units, best first, as long as they are good enough and fit. Returns the score of the best one.
+    fn fill(&mut self) -> f32 {
         let mut refused: HashSet<(usize, usize)> = HashSet::new();
         let (mut least, mut best) = (f32::MIN_POSITIVE, 0.0);
         while let Some((passage, unit, value)) = self.best(&refused) {
@@ -112,6 +122,7 @@ impl<'a> Pick<'a, '_> {
                 refused.insert((passage, unit));
             }
         }
+        best
     }
 
     /// The best unit that is not chosen, with its value next to the chosen ones.
@@ -192,15 +203,13 @@ impl<'a> Pick<'a, '_> {
         })
     }
 
-    fn into_choice(self) -> Choice<'a> {
+    fn into_passages(self) -> Vec<Quoted<'a>> {
         let mut read: Vec<Option<Read<'a>>> = self.read.into_iter().map(Some).collect();
-        let passages = self
-            .order
+        self.order
             .iter()
             .filter_map(|passage| read.get_mut(*passage).and_then(Option::take))
             .map(|read| read.quoted)
-            .collect();
-        Choice { passages }
+            .collect()
     }
 }
 

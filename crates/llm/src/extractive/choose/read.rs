@@ -243,8 +243,7 @@ impl Read<'_> {
         if unit.kind == Kind::Code {
             return 0.0;
         }
-        let bytes = u16::try_from(unit.range.len()).unwrap_or(u16::MAX);
-        let mut bonus = SHORT / (1.0 + f32::from(bytes) / SHORT_BYTES);
+        let mut bonus = for_length(unit.range.len());
         if self.quoted.reading.defines_code(index) {
             bonus += DEFINITION;
         }
@@ -253,6 +252,18 @@ impl Read<'_> {
         }
         bonus
     }
+}
+
+/// The score of a title that says what its subject is for, and that has words of the question with this `weight`: that of the
+/// beginning of a definition.
+pub(in crate::extractive) fn title_score(title: &str, weight: f32, matcher: &Matcher<'_>) -> f32 {
+    let total = matcher.weight(Mask::MAX).max(f32::MIN_POSITIVE);
+    weight / total * (1.0 + for_length(title.len()) + DEFINITION)
+}
+
+/// The bonus for being short.
+fn for_length(bytes: usize) -> f32 {
+    SHORT / (1.0 + f32::from(u16::try_from(bytes).unwrap_or(u16::MAX)) / SHORT_BYTES)
 }
 
 /// For each unit, the words of the question in the term that its paragraph or item defines.

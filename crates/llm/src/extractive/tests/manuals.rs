@@ -128,6 +128,30 @@ fn a_reply_about_an_option_says_what_it_is_an_option_of() {
 }
 
 #[test]
+fn a_page_whose_title_says_what_was_asked_for_is_named() {
+    let page = |title: &str, text: &str| Hit { title: Some(title.into()), ..hit(text) };
+    let cited = |question: &str, title: &str| {
+        let quoted = page("harbour-list - List ships", "`--old`: List rotten ropes last.");
+        let named = page(title, "`--all`: Do so at once, everywhere and without asking again.");
+        let reply = reply(question, vec![quoted, named]);
+        (reply.text, reply.cited)
+    };
+    let (question, option) =
+        ("list rotten ropes and replace them", "`--old`: List rotten ropes last.");
+    let (renew, list) = ("harbour-renew - Replace rotten ropes", "harbour-list - List ships");
+    let whole = format!("{list}\n{option}\n\n{renew}");
+    assert_eq!(cited(question, renew), (whole, vec![0, 1]));
+    let alone = format!("{list}\n{option}");
+    // A title without a purpose, and one that has no more of the question than that of the quoted page.
+    for other in ["Replace rotten ropes", "harbour-moor - Tie ships to the pier"] {
+        assert_eq!(cited(question, other), (alone.clone(), vec![0]), "{other}");
+    }
+    // A question for a definition.
+    let (text, _) = cited("what are rotten ropes", renew);
+    assert!(!text.contains(renew), "{text}");
+}
+
+#[test]
 fn a_line_of_a_fourth_technical_passage_may_be_the_answer() {
     let others = ["log", "map", "bell"].map(|thing| {
         let text =
