@@ -158,11 +158,12 @@ fn look_up_words<'question>(
     let counts = |word: &&Word| !word.is_stop_word || question.is_all_stop_words;
     let mut words = Vec::with_capacity(question.words.len());
     let corrections = Corrections::new();
+    let mut all_joined = Vec::new();
     for word in question.words.iter().filter(counts) {
         let mut forms = Cow::Borrowed(word.forms.as_slice());
         let mut found = places_of(snapshot, &forms, word.is_stop_word)?;
         let mut likeness = 1.0;
-        let (joined, found_joined) = look_up_joined(snapshot, word)?;
+        let (joined, found_joined) = look_up_joined(snapshot, word, &mut all_joined)?;
         if found.most == 0 && found_joined.most == 0 {
             let similar = corrections.of(snapshot, word)?;
             if !similar.is_empty() {
@@ -199,16 +200,25 @@ fn look_up_words<'question>(
     Ok(with_overlaps(question, words))
 }
 
-/// The joined forms of a word that some passage has, with their postings.
-fn look_up_joined(snapshot: &Snapshot, word: &Word) -> tantivy::Result<(Vec<String>, Places)> {
+/// The joined forms of a word that some passage has, with their postings. `looked` has those that were looked up for the words
+/// before: each form is one of two words.
+fn look_up_joined<'question>(
+    snapshot: &Snapshot,
+    word: &'question Word,
+    looked: &mut Vec<(&'question str, Places)>,
+) -> tantivy::Result<(Vec<String>, Places)> {
     let mut known = Vec::new();
     let mut all = Places::default();
     for form in &word.joined {
-        let found = places_of(snapshot, std::slice::from_ref(form), false)?;
-        if found.most > 0 {
+        let is_looked = looked.iter().any(|(other, _)| other == form);
+        if !is_looked {
+            looked.push((form, places_of(snapshot, std::slice::from_ref(form), false)?));
+        }
+        let found = looked.iter().find(|(other, found)| other == form && found.most > 0);
+        if let Some((_, found)) = found {
             known.push(form.clone());
             all.most = all.most.max(found.most);
-            all.places.extend(found.places);
+            all.places.extend(found.places.iter().cloned());
         }
     }
     Ok((known, all))
