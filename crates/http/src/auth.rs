@@ -22,8 +22,10 @@ use crate::room::Tenant;
 /// How long a key that was found is considered valid without another lookup. A revocation takes
 /// effect within this time; the rest of a second is left for requests in progress.
 const KEY_LIFE: Duration = Duration::from_millis(900);
-/// Most keys remembered at once.
-const KEYS_REMEMBERED: u64 = 10_000;
+/// Most bytes of keys remembered at once: some thousand keys. A key that no longer fits is looked up again.
+const REMEMBERED_BYTES: u64 = 4 * 1_024 * 1_024;
+/// The approximate size of an entry in addition to its caller, with the names by which a declaration file manages the key.
+const ENTRY_BYTES: usize = 512;
 
 /// The sender of a request.
 #[derive(Debug)]
@@ -32,6 +34,16 @@ pub(crate) struct Caller {
     pub(crate) key: ApiKey,
     /// What the key can see.
     pub(crate) scope: Scope,
+}
+
+impl Caller {
+    /// About what it takes in memory.
+    fn bytes(&self) -> usize {
+        let agents = self.key.agent_ids.as_deref().unwrap_or_default();
+        let texts = self.key.name.as_str().len() + self.key.hint.len();
+        // The key and its scope have a list of the agents each.
+        size_of::<Self>() + texts + 2 * size_of_val(agents)
+    }
 }
 
 /// Admits requests: the keys that were found within the last second, and the rate limits.
@@ -43,7 +55,7 @@ pub(crate) struct Gate {
 
 impl Gate {
     pub(crate) fn new(limits: RateLimits) -> Self {
-        Self { seen: Fresh::new(KEYS_REMEMBERED, KEY_LIFE), limits }
+        Self { seen: Fresh::new(REMEMBERED_BYTES, KEY_LIFE), limits }
     }
 
     /// The caller of a request, counted against the limits.
@@ -90,7 +102,8 @@ impl Gate {
         // At most once a second for each key: the cache lasts that long.
         app.keys.note_use(key.id);
         let caller = Arc::new(Caller { scope: key.scope(), key });
-        self.seen.insert(hash, Arc::clone(&caller), 1);
+        let bytes = u64::try_from(ENTRY_BYTES + caller.bytes()).unwrap_or(u64::MAX);
+        self.seen.insert(hash, Arc::clone(&caller), bytes);
         Ok(Some(caller))
     }
 }
@@ -256,4 +269,52 @@ pub(crate) trait Guarded {
 
 impl<P: permission::Asked, A, B> Guarded for (Authorized<P>, A, B) {
     const PERMISSION: Option<Permission> = P::PERMISSION;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use cicerone_domain::access::KeyName;
+    use cicerone_domain::{ApiKey, Id, Permissions, SystemEntropy, Timestamp, limits};
+
+    use super::{Caller, REMEMBERED_BYTES};
+    use crate::fresh::Fresh;
+
+    /// The caller with the largest key: a long name, and as many agents as a key may have.
+    fn largest() -> Caller {
+        let agents = (0..limits::KEY_AGENTS).map(|_| Id::random(&SystemEntropy)).collect();
+        let key = ApiKey {
+            id: Id::random(&SystemEntropy),
+            account_id: Id::random(&SystemEntropy),
+            name: KeyName::parse("n".repeat(limits::KEY_NAME_CHARS)).unwrap(),
+            permissions: Permissions::default(),
+            agent_ids: Some(agents),
+            expires_at: None,
+            last_used_at: None,
+            created_at: Timestamp::from_millis(0),
+            hint: String::new(),
+            managed: None,
+        };
+        Caller { scope: key.scope(), key }
+    }
+
+    #[test]
+    fn the_keys_of_a_flood_are_remembered_within_their_bytes() {
+        let remembered = Fresh::new(REMEMBERED_BYTES, Duration::from_secs(3_600));
+        let ids = 2 * limits::KEY_AGENTS * size_of::<Id<cicerone_domain::kind::Agent>>();
+        let floods = 10_000_u32;
+        for number in 0..floods {
+            let caller = largest();
+            assert!(caller.bytes() > ids + limits::KEY_NAME_CHARS);
+            let bytes = caller.bytes() as u64;
+            remembered.insert(number, Arc::new(caller), bytes);
+        }
+        let kept = (0..floods).filter(|number| remembered.get(number).is_some()).count();
+        assert!((1..=REMEMBERED_BYTES as usize / ids).contains(&kept), "{kept}");
+        // A key of another account is remembered as well.
+        remembered.insert(floods, Arc::new(largest()), 1);
+        assert!(remembered.get(&floods).is_some());
+    }
 }

@@ -118,6 +118,7 @@ fn a_bad_value_in_the_file_names_its_key_and_the_file() {
         ("[ocr]\nfolders = [\"data\"]", "`ocr.folders` must be absolute paths, not `data`"),
         ("[ocr]\npages = 0", "`ocr.pages` must be from 1 to 10000"),
         ("[models.upstreams.a]\nbase_ur = \"x\"", "`models.upstreams.a.base_ur` is not a setting"),
+        ("[models.upstreams.a]\na = \"x\"", "`models.upstreams.a.a` is not a setting"),
     ];
     for (text, start) in cases {
         let line = with_file(text, &[]).unwrap_err();

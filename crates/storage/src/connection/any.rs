@@ -1,7 +1,7 @@
 //! A connection that sends statements without their type.
 //!
 //! Diesel compiles what sends a statement (its text, its values, the cache of prepared statements) for each type of
-//! statement and each database. There are some 450 statements, and this was a fifth of the crate's code.
+//! statement and each database. There are some 450 statements, and this was a fourth of the crate's code.
 
 use diesel::connection::{
     CacheSize, Connection, DefaultLoadingMode, Instrumentation, LoadConnection, SimpleConnection,
