@@ -91,6 +91,15 @@ impl Content {
         }
     }
 
+    /// Whether a field with whole words has `word`, deleted passages included. The answer is not cached, so that looking for
+    /// words that are rarely there does not displace those that are.
+    pub(super) fn has_word(&self, word: &str) -> tantivy::Result<bool> {
+        match self {
+            Self::Segments(segments) => segments.has_word(word),
+            Self::Memory(memory) => Ok(memory.has_word(word)),
+        }
+    }
+
     /// The numbers of the pairs whose question has this key.
     pub(super) fn exact(&self, key: &str) -> tantivy::Result<Vec<u32>> {
         match self {

@@ -26,7 +26,8 @@ const SELF_CONTAINED: usize = 3;
 pub(super) struct Word {
     /// Its analysed forms, one for each language, without duplicates.
     pub(super) forms: Vec<String>,
-    /// The analysed forms of the word written together with the one before or after it: "clean up" is also written "cleanup".
+    /// The analysed forms of the word written together with the one before or after it, in the language of the text: "clean up"
+    /// is also written "cleanup".
     pub(super) joined: Vec<String>,
     /// 1 for a word of the question, less for one of the context.
     pub(super) weight: f32,
@@ -149,10 +150,8 @@ impl Analysed {
                 analysed.add_term(term, &mut by_range, &mut by_form);
             }
         }
-        for (language, terms) in &analyses {
+        if let Some((language, terms)) = analyses.first() {
             analysed.add_joined(text, terms, *language, &by_range);
-        }
-        if let Some((_, terms)) = analyses.first() {
             analysed.add_grams(text, terms, &by_range);
         }
         analysed
@@ -234,7 +233,8 @@ impl Analysed {
         });
     }
 
-    /// Adds to each two words with only a space between them the form that they have as one word. The first of them must not be
+    /// Adds to each two words with only a space between them the form that they have as one word, in the language of the text. The
+    /// first of them must not be
     /// a stop word: "in active use" is not about what is inactive.
     fn add_joined(
         &mut self,

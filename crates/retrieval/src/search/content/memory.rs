@@ -17,7 +17,7 @@ use tantivy_fst::Automaton;
 use super::packed::Packed;
 use super::{for_each_field, norms, passages_with, saturated};
 use crate::search::ranking::Impact;
-use crate::store::{QUESTIONS, Record, SCORED, analyse};
+use crate::store::{QUESTIONS, Record, SCORED, WORD_FIELDS, analyse};
 
 /// The size of a passage in addition to its texts: the record, and the headers of five allocations.
 const RECORD_BYTES: usize = size_of::<Record>() + 100;
@@ -122,6 +122,11 @@ impl InMemory {
             Impact { number, value: saturated(frequency, norm) }
         };
         field.postings(at).map(impact).collect()
+    }
+
+    pub(super) fn has_word(&self, word: &str) -> bool {
+        let mut fields = (0..WORD_FIELDS).filter_map(|field| self.field(field));
+        fields.any(|field| field.find(word).is_some())
     }
 
     pub(super) fn exact(&self, key: &str) -> Vec<u32> {

@@ -10,7 +10,7 @@ use tantivy_fst::Automaton;
 use super::{for_each_field, norms, passages_with, saturated};
 use crate::search::ranking::Impact;
 use crate::search::recent::SnapshotRecent;
-use crate::store::{QUESTIONS, Record, SCORED, Store, all_terms};
+use crate::store::{QUESTIONS, Record, SCORED, Store, WORD_FIELDS, all_terms};
 
 /// The segments of one commit.
 pub(in crate::search) struct Segments {
@@ -137,6 +137,17 @@ impl Segments {
             }
             Ok(impacts)
         })
+    }
+
+    pub(super) fn has_word(&self, word: &str) -> tantivy::Result<bool> {
+        for field in (0..WORD_FIELDS).filter(|field| self.has_terms.get(*field) == Some(&true)) {
+            for field in self.segments.iter().filter_map(|segment| segment.fields.get(field)) {
+                if field.terms.terms().get(word.as_bytes())?.is_some() {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
 
     pub(super) fn exact(&self, key: &str) -> tantivy::Result<Vec<u32>> {

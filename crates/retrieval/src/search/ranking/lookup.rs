@@ -212,7 +212,12 @@ fn look_up_joined<'question>(
     for form in &word.joined {
         let is_looked = looked.iter().any(|(other, _)| other == form);
         if !is_looked {
-            looked.push((form, places_of(snapshot, std::slice::from_ref(form), false)?));
+            let found = if snapshot.content.has_word(form)? {
+                places_of(snapshot, std::slice::from_ref(form), false)?
+            } else {
+                Places::default()
+            };
+            looked.push((form, found));
         }
         let found = looked.iter().find(|(other, found)| other == form && found.most > 0);
         if let Some((_, found)) = found {
