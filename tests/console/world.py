@@ -16,6 +16,8 @@ SERVER = os.environ.get("CONSOLE_SERVER", "")
 KEY = os.environ.get("CICERONE_API_KEY", "")
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 PATIENCE = 20_000
+# Playwright's own 5 seconds are too few beside a suite that keeps all cores busy.
+expect.set_options(timeout=PATIENCE)
 
 
 def api(method, path, body=None, key=KEY, content_type="application/json"):
