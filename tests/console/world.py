@@ -40,7 +40,7 @@ def has_route(method, path):
 
 def trained(agent):
     """Waits until all sources of an agent are trained or failed."""
-    deadline = time.monotonic() + 180
+    deadline = time.monotonic() + 60
     while any(source["status"] in ("pending", "processing") for source in api("GET", f"/v1/agents/{agent}/sources?page_size=100")["data"]):
         assert time.monotonic() < deadline, "sources were not trained"
         time.sleep(0.2)
