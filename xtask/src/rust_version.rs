@@ -7,8 +7,9 @@ use serde_json::Value;
 use crate::process;
 
 /// Returns an error if a dependency declares a later version than the workspace, or if the
-/// workspace does not compile with its declared version. If that toolchain is not installed, prints
-/// a message; then only clippy's `incompatible_msrv` checks our own code.
+/// workspace does not compile with its declared version. If the toolchain in use has that version, all other checks have
+/// compiled the workspace with it. If none has it, prints a message; then only clippy's `incompatible_msrv` checks our own
+/// code.
 pub(crate) fn check() -> anyhow::Result<()> {
     let packages = process::packages(&["--locked"])?;
     let own = packages.iter().find(|package| package["name"] == "xtask");
@@ -20,6 +21,10 @@ pub(crate) fn check() -> anyhow::Result<()> {
 }
 
 fn compile(declared: &str) -> anyhow::Result<()> {
+    if process::output(&["--version"])?.starts_with(&format!("cargo {declared}.")) {
+        println!("rust-version: the toolchain in use is Rust {declared}");
+        return Ok(());
+    }
     let toolchain = format!("+{declared}");
     if !process::exists("cargo", &[&toolchain, "--version"]) {
         println!("skipped: Rust {declared} is not installed: rustup toolchain install {declared}");
