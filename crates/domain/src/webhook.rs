@@ -4,6 +4,7 @@ mod delivery;
 mod health;
 mod schedule;
 mod secret;
+mod subscription;
 
 use url::Url;
 
@@ -22,6 +23,7 @@ pub use delivery::{
 pub use health::EndpointHealth;
 pub use schedule::SCHEDULE;
 pub use secret::{EndpointSecrets, RetiredSecret, WebhookSecret};
+pub use subscription::Subscription;
 
 /// What an event reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -112,7 +114,7 @@ pub struct WebhookEndpoint {
     /// Where events are sent.
     pub url: EndpointUrl,
     /// The events that it receives.
-    pub events: Vec<EventName>,
+    pub events: Subscription,
     /// A human-readable description.
     pub description: Option<EndpointDescription>,
     /// How much of a source its events contain.
@@ -174,7 +176,7 @@ pub struct EndpointPatch {
     /// Where events are sent.
     pub url: Option<EndpointUrl>,
     /// The events that it receives.
-    pub events: Option<Vec<EventName>>,
+    pub events: Option<Subscription>,
     /// A human-readable description.
     pub description: Option<Option<EndpointDescription>>,
     /// How much of a source its events contain.
@@ -208,7 +210,9 @@ impl WebhookEndpoint {
         if let Some(url) = url {
             self.url = url;
         }
-        self.events = events.unwrap_or_else(|| std::mem::take(&mut self.events));
+        if let Some(events) = events {
+            self.events = events;
+        }
         self.description = description.unwrap_or_else(|| self.description.take());
         self.payload = payload.unwrap_or(self.payload);
         self.managed = managed.unwrap_or_else(|| self.managed.take());
@@ -277,29 +281,6 @@ impl TextRule for EndpointDescriptionRule {
     }
 }
 
-/// Reads the names of the events that an endpoint receives, and drops repeated ones.
-///
-/// # Errors
-///
-/// [`Error::Invalid`] if the list is empty or a name is not one of an event.
-pub fn parse_events(names: &[String]) -> Result<Vec<EventName>, Error> {
-    if names.is_empty() {
-        return Err(Error::invalid("events", "must name at least one event, or be null for all"));
-    }
-    let mut events = Vec::with_capacity(names.len());
-    for (index, name) in names.iter().enumerate() {
-        let event = EventName::CHOICES.into_iter().find(|event| event.name() == name);
-        let event = event.ok_or_else(|| {
-            let known = EventName::CHOICES.map(EventName::name).join(", ");
-            Error::invalid(format!("events[{index}]"), format!("must be one of {known}"))
-        })?;
-        if !events.contains(&event) {
-            events.push(event);
-        }
-    }
-    Ok(events)
-}
-
 /// Reads `full` or `thin`: how much of a source the events contain.
 ///
 /// # Errors
@@ -326,8 +307,8 @@ pub fn parse_status(name: &str) -> Result<bool, Error> {
 #[cfg(test)]
 mod tests {
     use super::{
-        DISABLED_BY_OWNER, EndpointDescription, EndpointPatch, EndpointUrl, EventName,
-        PayloadStyle, WebhookEndpoint, may_add, may_test, parse_events,
+        DISABLED_BY_OWNER, EndpointDescription, EndpointPatch, EndpointUrl, PayloadStyle,
+        Subscription, WebhookEndpoint, may_add, may_test,
     };
     use crate::clock::SystemEntropy;
     use crate::{Error, Id, Timestamp};
@@ -337,7 +318,7 @@ mod tests {
             id: Id::random(&SystemEntropy),
             account_id: Id::random(&SystemEntropy),
             url: EndpointUrl::parse("https://example.com/hook").unwrap(),
-            events: EventName::CHOICES.to_vec(),
+            events: Subscription::default(),
             description: Some(EndpointDescription::parse("first").unwrap()),
             payload: PayloadStyle::Full,
             disabled: None,
@@ -409,22 +390,6 @@ mod tests {
         assert!(matches!(may_add(10), Err(Error::Conflict(text)) if text.contains("has 10 ")));
         may_test(99).unwrap();
         assert!(matches!(may_test(100), Err(Error::Conflict(text)) if text.starts_with("100 ")));
-    }
-
-    #[test]
-    fn events_are_known_ones_each_once() {
-        let names =
-            |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-        let twice = names(&["source.failed", "source.failed"]);
-        assert_eq!(parse_events(&twice).unwrap(), [EventName::SourceFailed]);
-        for (given, param) in [
-            (names(&[]), "events"),
-            (names(&["source.trained", "ping"]), "events[1]"),
-            (names(&["source"]), "events[0]"),
-        ] {
-            let error = parse_events(&given).unwrap_err();
-            assert!(matches!(error, Error::Invalid(bad) if bad.first().param == param));
-        }
     }
 
     #[test]

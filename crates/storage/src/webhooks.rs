@@ -8,7 +8,7 @@ use cicerone_domain::managed::SetName;
 use cicerone_domain::ports::WebhookStore;
 use cicerone_domain::webhook::{
     DeliveryStatus, EndpointDescription, EndpointPatch, EndpointSecrets, EndpointUrl, EventName,
-    IssuedEndpoint, PayloadStyle, RetiredSecret, WebhookSecret, may_add, may_test,
+    IssuedEndpoint, PayloadStyle, RetiredSecret, Subscription, WebhookSecret, may_add, may_test,
 };
 use cicerone_domain::{Delivery, Error, Id, Page, PageRequest, Timestamp, WebhookEndpoint};
 use diesel::prelude::*;
@@ -77,7 +77,7 @@ impl EndpointRow {
             id: endpoint.id.to_string(),
             account_id: endpoint.account_id.to_string(),
             url: endpoint.url.to_string(),
-            events: names(&endpoint.events)?,
+            events: to_json(&endpoint.events.names())?,
             description: endpoint.description.as_ref().map(ToString::to_string),
             payload: endpoint.payload.name().to_owned(),
             disabled_reason: endpoint.disabled.clone(),
@@ -105,7 +105,7 @@ impl TryFrom<EndpointRow> for WebhookEndpoint {
             id: id("webhook_endpoints.id", &row.id)?,
             account_id: id("webhook_endpoints.account_id", &row.account_id)?,
             url: EndpointUrl::from_stored(row.url),
-            events: names.iter().map(event).collect::<Result<_, _>>()?,
+            events: Subscription::from_stored(names.iter().map(event).collect::<Result<_, _>>()?),
             description: row.description.map(EndpointDescription::from_stored),
             payload: named("webhook_endpoints.payload", &row.payload, PayloadStyle::from_name)?,
             disabled: row.disabled_reason,
@@ -114,10 +114,6 @@ impl TryFrom<EndpointRow> for WebhookEndpoint {
             updated_at: time(row.updated_at),
         })
     }
-}
-
-fn names(events: &[EventName]) -> Result<String, TransactionError> {
-    to_json(&events.iter().map(|event| event.name()).collect::<Vec<_>>())
 }
 
 /// Reads secrets from their columns.
@@ -363,7 +359,7 @@ fn update(
     let (managed_set, managed_key, managed_hash) = managed::columns(endpoint.managed.as_ref());
     let row = ChangeRow {
         url: endpoint.url.to_string(),
-        events: names(&endpoint.events)?,
+        events: to_json(&endpoint.events.names())?,
         description: endpoint.description.as_ref().map(ToString::to_string),
         payload: endpoint.payload.name().to_owned(),
         disabled_reason: endpoint.disabled.clone(),

@@ -13,8 +13,8 @@ use crate::managed::{Managed, SetName};
 use crate::page::{Page, PageRequest};
 use crate::ports::{CheckTarget, WebhookStore, WorkSignal};
 use crate::webhook::{
-    Delivery, DeliveryStatus, EndpointDescription, EndpointPatch, EndpointUrl, EventName,
-    IssuedEndpoint, PayloadStyle, WebhookEndpoint, WebhookSecret,
+    Delivery, DeliveryStatus, EndpointDescription, EndpointPatch, EndpointUrl, IssuedEndpoint,
+    PayloadStyle, Subscription, WebhookEndpoint, WebhookSecret,
 };
 
 /// An endpoint to create, already parsed.
@@ -23,7 +23,7 @@ pub struct NewEndpoint {
     /// Where events are sent.
     pub url: EndpointUrl,
     /// The events that it receives.
-    pub events: Vec<EventName>,
+    pub events: Subscription,
     /// A human-readable description.
     pub description: Option<EndpointDescription>,
     /// How much of a source its events contain.

@@ -113,7 +113,7 @@ impl<'a> From<&'a WebhookEndpoint> for EndpointView<'a> {
         Self {
             id: endpoint.id,
             url: endpoint.url.as_str(),
-            events: endpoint.events.iter().map(|event| event.name()).collect(),
+            events: endpoint.events.names(),
             description: endpoint.description.as_deref(),
             payload: endpoint.payload.name(),
             status: if endpoint.disabled.is_none() { "enabled" } else { "disabled" },

@@ -8,7 +8,7 @@ use cicerone_domain::ports::{
 };
 use cicerone_domain::webhook::{
     Attempt, AttemptOutcome, ClaimedDelivery, DeliveryStatus, EndpointDescription, EndpointPatch,
-    EndpointUrl, EventName, PayloadStyle, WebhookSecret,
+    EndpointUrl, EventName, PayloadStyle, Subscription, WebhookSecret,
 };
 use cicerone_domain::{Delivery, Id, SystemEntropy, Timestamp, WebhookEndpoint, kind};
 
@@ -24,7 +24,7 @@ impl World {
             id: new_id(),
             account_id: self.account,
             url: EndpointUrl::parse("https://example.com/hook").unwrap(),
-            events: events.to_vec(),
+            events: Subscription::from_stored(events.to_vec()),
             description: Some(EndpointDescription::parse("Öffnungszeiten").unwrap()),
             payload: PayloadStyle::Thin,
             disabled: None,
@@ -336,7 +336,7 @@ async fn an_account_has_ten_endpoints_at_most() {
                 id: new_id(),
                 account_id: world.account,
                 url: EndpointUrl::parse("https://example.com/").unwrap(),
-                events: vec![EventName::SourceFailed],
+                events: Subscription::from_stored(vec![EventName::SourceFailed]),
                 description: None,
                 payload: PayloadStyle::Full,
                 disabled: None,

@@ -4,7 +4,7 @@ use actix_web::http::{Method, StatusCode};
 use cicerone_domain::audit::AuditAction;
 use cicerone_domain::services::NewEndpoint;
 use cicerone_domain::webhook::{
-    EndpointDescription, EndpointUrl, EventName, parse_events, parse_payload, parse_status,
+    EndpointDescription, EndpointUrl, Subscription, parse_payload, parse_status,
 };
 use cicerone_domain::{Error, every};
 use serde::Deserialize;
@@ -73,7 +73,7 @@ impl Body for CreateWebhookEndpoint {
     fn check(self, _: &Current<'_>) -> Result<NewEndpoint, Error> {
         let (url, events, description, payload, is_enabled, managed) = every((
             EndpointUrl::parse(self.url),
-            self.events.as_deref().map(parse_events).transpose(),
+            self.events.as_deref().map(Subscription::parse).transpose(),
             self.description.map(EndpointDescription::parse).transpose(),
             self.payload.as_deref().map(parse_payload).transpose(),
             self.status.as_deref().map(parse_status).transpose(),
@@ -81,7 +81,7 @@ impl Body for CreateWebhookEndpoint {
         ))?;
         Ok(NewEndpoint {
             url,
-            events: events.unwrap_or_else(|| EventName::CHOICES.to_vec()),
+            events: events.unwrap_or_default(),
             description,
             payload: payload.unwrap_or_default(),
             is_enabled: is_enabled.unwrap_or(true),
@@ -115,7 +115,7 @@ mod tests {
         let current = Current { now: Timestamp::from_millis(0), knows_model: &|_| true };
         let read = |json: &str| CreateWebhookEndpoint::parse(json.as_bytes(), &current);
         let new = read(r#"{"url": "https://example.com/"}"#).unwrap();
-        assert_eq!(new.events, EventName::CHOICES);
+        assert_eq!(new.events.events(), EventName::CHOICES);
         assert_eq!((new.payload, new.is_enabled), (PayloadStyle::Full, true));
         let error = read(r#"{"events": 5}"#).unwrap_err();
         assert!(matches!(error, Error::Missing(bad) if bad.first().param == "url"));

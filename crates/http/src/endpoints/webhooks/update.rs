@@ -4,8 +4,7 @@ use actix_web::http::{Method, StatusCode};
 use cicerone_domain::audit::AuditAction;
 use cicerone_domain::idempotency::Subject;
 use cicerone_domain::webhook::{
-    EndpointDescription, EndpointPatch, EndpointUrl, EventName, parse_events, parse_payload,
-    parse_status,
+    EndpointDescription, EndpointPatch, EndpointUrl, Subscription, parse_payload, parse_status,
 };
 use cicerone_domain::{Error, WebhookEndpoint, every};
 use serde::Deserialize;
@@ -78,16 +77,14 @@ impl Body for UpdateWebhookEndpoint {
     type Checked = EndpointPatch;
 
     fn check(self, _: &Current<'_>) -> Result<EndpointPatch, Error> {
-        let all = || EventName::CHOICES.to_vec();
         let (url, events, description, payload, is_enabled, managed) = every((
             self.url.map(EndpointUrl::parse).transpose(),
-            self.events.or_none(|names| parse_events(&names)),
+            self.events.or_default(|names| Subscription::parse(&names)),
             self.description.or_none(EndpointDescription::parse),
             self.payload.or_default(|name| parse_payload(&name)),
             self.status.as_deref().map(parse_status).transpose(),
             self.managed.or_none(ManagedBody::parse),
         ))?;
-        let events = events.map(|events| events.unwrap_or_else(all));
         Ok(EndpointPatch { url, events, description, payload, is_enabled, managed })
     }
 }
@@ -112,7 +109,7 @@ fn updated(endpoint: &WebhookEndpoint) -> StoredResponse {
 mod tests {
     use super::UpdateWebhookEndpoint;
     use crate::body::{Body as _, Current};
-    use cicerone_domain::webhook::{EndpointPatch, EventName, PayloadStyle};
+    use cicerone_domain::webhook::{EndpointPatch, PayloadStyle, Subscription};
     use cicerone_domain::{Error, Timestamp};
 
     fn patch(json: &str) -> Result<EndpointPatch, Error> {
@@ -123,7 +120,7 @@ mod tests {
     #[test]
     fn null_sets_a_field_with_a_default_to_it() {
         let patch = patch(r#"{"events": null, "description": null, "payload": null}"#).unwrap();
-        assert_eq!(patch.events.as_deref(), Some(EventName::CHOICES.as_slice()));
+        assert_eq!(patch.events, Some(Subscription::default()));
         assert_eq!(patch.description, Some(None));
         assert_eq!(patch.payload, Some(PayloadStyle::Full));
         assert_eq!((patch.url, patch.is_enabled), (None, None));
