@@ -46,6 +46,7 @@ impl Warmer {
 
     /// Brings an index to `version`, and then to each version requested in the meantime.
     async fn keep_warm(self, mut version: AgentVersion) {
+        let _entry = Entry { agents: &self.agents, agent: version.id };
         loop {
             let began = Instant::now();
             if let Err(error) = self.index.synchronise(version).await {
@@ -72,6 +73,21 @@ impl Warmer {
     }
 }
 
+/// The entry of an agent whose index is being changed. It is removed even if the change panics, so that the next change
+/// begins again.
+struct Entry<'a> {
+    agents: &'a Mutex<HashMap<Id<kind::Agent>, Option<AgentVersion>>>,
+    agent: Id<kind::Agent>,
+}
+
+impl Drop for Entry<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.agents.lock().remove(&self.agent);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use async_trait::async_trait;
@@ -93,6 +109,7 @@ mod tests {
         async fn synchronise(&self, agent: AgentVersion) -> Result<(), Error> {
             tokio::time::sleep(Duration::from_secs(1)).await;
             self.0.lock().push(agent);
+            assert_ne!(agent.generation, 6, "a fault");
             if agent.generation == 7 { Err(Error::unavailable("out of reach")) } else { Ok(()) }
         }
 
@@ -125,16 +142,18 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_failure_does_not_end_the_warming_of_an_agent() {
+    async fn neither_a_failure_nor_a_panic_ends_the_warming_of_an_agent() {
         let agent = "agent_aaaaaaaaaa";
         let index = Arc::new(Slow::default());
         let warmer = Warmer::new(Arc::clone(&index) as Arc<dyn PassageIndex>);
+        warmer.warm(version(agent, 6));
+        tokio::time::sleep(Duration::from_secs(60)).await;
         warmer.warm(version(agent, 7));
         warmer.warm(version(agent, 8));
         tokio::time::sleep(Duration::from_secs(60)).await;
         warmer.warm(version(agent, 9));
         tokio::time::sleep(Duration::from_secs(60)).await;
         let generations: Vec<u64> = index.0.lock().iter().map(|agent| agent.generation).collect();
-        assert_eq!(generations, [7, 8, 9]);
+        assert_eq!(generations, [6, 7, 8, 9]);
     }
 }

@@ -6,6 +6,7 @@
 //! when a change begins, which may never happen while changes follow each other. So the writer
 //! itself copies the last few pages between two changes, after the thread has copied the rest.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -110,22 +111,23 @@ fn copy(woken: &Receiver<()>, mut connection: AnyConnection, is_nearly_copied: &
     let mut has_failed = false;
     let mut next_restart = LONG;
     while woken.recv().is_ok() {
-        let outcome = copy_if_long(&mut connection);
+        // A panic, which is logged where all are, counts as a failure: without this thread, the log grows until SQLite's own
+        // checkpoint holds up a commit.
+        let outcome = catch_unwind(AssertUnwindSafe(|| copy_if_long(&mut connection)));
         match &outcome {
-            Ok(log) if log.log < LONG => next_restart = LONG,
-            Ok(log) if log.log >= next_restart && !log.is_behind() => {
+            Ok(Ok(log)) if log.log < LONG => next_restart = LONG,
+            Ok(Ok(log)) if log.log >= next_restart && !log.is_behind() => {
                 // A long read keeps the log from being restarted. Then this is not tried at every
                 // commit.
                 next_restart = log.log.saturating_add(LONG);
                 is_nearly_copied.store(true, Ordering::Release);
             }
-            Ok(_) => {}
-            Err(error) if !has_failed => {
+            Ok(Err(error)) if !has_failed => {
                 tracing::warn!(%error, "a checkpoint of the write-ahead log failed");
             }
-            Err(_) => {}
+            Ok(_) | Err(_) => {}
         }
-        has_failed = outcome.is_err();
+        has_failed = !matches!(outcome, Ok(Ok(_)));
         std::thread::sleep(if has_failed { AFTER_FAILURE } else { PAUSE });
     }
 }
