@@ -87,6 +87,22 @@ impl Conversation {
         let message = format!("the conversation belongs to the agent `{}`", self.agent_id);
         Err(Error::Conflict(message))
     }
+
+    /// The visitor asks for a person at `now`. `None` if that was asked before: then nothing changes, and nobody is told
+    /// again.
+    #[must_use]
+    pub fn request_handoff(self, now: Timestamp) -> Option<Self> {
+        let is_first = self.handoff_requested_at.is_none();
+        is_first.then_some(Self { handoff_requested_at: Some(now), ..self })
+    }
+
+    /// The visitor leaves this lead, which replaces an earlier one. `None` if it equals that: then nothing changes, and
+    /// nobody is told again.
+    #[must_use]
+    pub fn capture_lead(self, lead: Lead) -> Option<Self> {
+        let is_new = self.lead.as_ref() != Some(&lead);
+        is_new.then_some(Self { lead: Some(lead), ..self })
+    }
 }
 
 /// String pairs that a caller attaches to a conversation: at most 20, keys of at most 40
@@ -148,6 +164,34 @@ impl Role {
     /// The role of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::User, Self::Assistant].into_iter().find(|role| role.name() == name)
+    }
+
+    /// Checks that the message with this number, written by this role, can be rated.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidOperation`] unless it is a reply.
+    pub fn check_can_be_rated(self, number: u64) -> Result<(), Error> {
+        self.check_is_reply(number, "can be rated")
+    }
+
+    /// Checks that the message with this number, written by this role, may have a receipt.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidOperation`] unless it is a reply.
+    pub fn check_has_receipt(self, number: u64) -> Result<(), Error> {
+        self.check_is_reply(number, "have receipts")
+    }
+
+    fn check_is_reply(self, number: u64, only: &str) -> Result<(), Error> {
+        match self {
+            Self::Assistant => Ok(()),
+            Self::User => {
+                let message = format!("message {number} is the user's; only replies {only}");
+                Err(Error::InvalidOperation(message))
+            }
+        }
     }
 }
 
@@ -380,6 +424,7 @@ mod tests {
 
     use super::{Channel, Conversation, ConversationCounts, Message, Metadata, Role, Turn};
     use crate::usage::{Day, TokenCount};
+    use crate::widget::Lead;
     use crate::{Error, Id, SystemEntropy, Timestamp};
 
     fn conversation() -> Conversation {
@@ -461,5 +506,31 @@ mod tests {
         assert_eq!(param(pairs(21, 2, 1)), "metadata");
         assert_eq!(param(pairs(1, 41, 1)), "metadata");
         assert_eq!(param(pairs(1, 2, 501)), "metadata.00");
+    }
+
+    #[test]
+    fn only_replies_are_rated_and_have_receipts() {
+        Role::Assistant.check_can_be_rated(2).unwrap();
+        Role::Assistant.check_has_receipt(2).unwrap();
+        for (refused, only) in [
+            (Role::User.check_can_be_rated(1), "only replies can be rated"),
+            (Role::User.check_has_receipt(1), "only replies have receipts"),
+        ] {
+            let Err(Error::InvalidOperation(message)) = refused else { panic!("{only}") };
+            assert_eq!(message, format!("message 1 is the user's; {only}"));
+        }
+    }
+
+    #[test]
+    fn a_visitor_asks_for_a_person_once_and_leaves_a_lead_once() {
+        let (first, later) = (Timestamp::from_millis(5), Timestamp::from_millis(9));
+        let asked = conversation().request_handoff(first).unwrap();
+        assert_eq!(asked.handoff_requested_at, Some(first));
+        assert_eq!(asked.request_handoff(later), None);
+        let lead = |email: &str| Lead::parse(email.to_owned(), None, None, None).unwrap();
+        let left = conversation().capture_lead(lead("a@b")).unwrap();
+        assert_eq!(left.clone().capture_lead(lead("a@b")), None);
+        let other = left.capture_lead(lead("c@d")).unwrap();
+        assert_eq!(other.lead, Some(lead("c@d")));
     }
 }

@@ -1,8 +1,8 @@
 //! Gaps: groups of alike questions that were not answered, or whose replies were rated down.
 
 use crate::content::cut_at_word;
-use crate::conversation::{Channel, Turn};
-use crate::error::FieldError;
+use crate::conversation::{Channel, RatingValue, Turn};
+use crate::error::{Error, FieldError};
 use crate::id::{Id, kind};
 use crate::limits;
 use crate::timestamp::Timestamp;
@@ -180,6 +180,11 @@ impl GapState {
     }
 }
 
+/// The refusal of an answer for a source that is not one of the agent.
+pub fn unknown_source() -> Error {
+    Error::invalid("source_id", "must be the id of a source of the agent")
+}
+
 /// Why a question is in a gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GapReason {
@@ -212,6 +217,32 @@ pub const fn is_collected(channel: Channel) -> bool {
 pub fn reason_of(turn: &Turn) -> Option<GapReason> {
     let is_gap = !turn.is_answered() && is_collected(turn.conversation.channel);
     is_gap.then_some(GapReason::Unanswered)
+}
+
+/// What a rating of a reply changes about its question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RatedQuestion {
+    /// It is put into a gap.
+    Added,
+    /// It is removed from its gap.
+    Removed,
+}
+
+impl RatedQuestion {
+    /// The change if the rating was `before` and is `after`, in a conversation of this channel. A reply is in a gap as
+    /// long as it is rated down, if questions of the channel are collected.
+    pub fn after(
+        before: Option<RatingValue>,
+        after: Option<RatingValue>,
+        channel: Channel,
+    ) -> Option<Self> {
+        let [was_down, is_down] = [before, after].map(|value| value == Some(RatingValue::Down));
+        match (was_down, is_down) {
+            (true, false) => Some(Self::Removed),
+            (false, true) if is_collected(channel) => Some(Self::Added),
+            (false, _) | (true, true) => None,
+        }
+    }
 }
 
 /// The place of a question.
@@ -368,8 +399,9 @@ pub struct CheckedGap {
 
 #[cfg(test)]
 mod tests {
-    use super::{Gap, GapChange, GapLimit, GapState, GapStatus};
+    use super::{Gap, GapChange, GapLimit, GapState, GapStatus, RatedQuestion};
     use crate::clock::SystemEntropy;
+    use crate::conversation::{Channel, RatingValue};
     use crate::id::Id;
     use crate::timestamp::Timestamp;
 
@@ -462,6 +494,29 @@ mod tests {
         assert_eq!(GapLimit::parse("100").unwrap().get(), 100);
         for text in ["0", "101", "-1", "+5", "1.0", "", "ten", "99999999999999999999"] {
             assert!(GapLimit::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_question_is_in_a_gap_while_its_reply_is_rated_down() {
+        let (up, down) = (Some(RatingValue::Up), Some(RatingValue::Down));
+        let (added, removed) = (Some(RatedQuestion::Added), Some(RatedQuestion::Removed));
+        for (before, after, change) in [
+            (None, down, added),
+            (up, down, added),
+            (down, down, None),
+            (down, up, removed),
+            (down, None, removed),
+            (None, up, None),
+            (up, None, None),
+        ] {
+            let changed = |channel| RatedQuestion::after(before, after, channel);
+            assert_eq!(changed(Channel::Widget), change, "{before:?} {after:?}");
+            // Questions of programs are not collected, but one that was is removed.
+            assert_eq!(
+                changed(Channel::OpenAi),
+                change.filter(|change| *change == RatedQuestion::Removed)
+            );
         }
     }
 }

@@ -19,7 +19,7 @@ pub use content::{
     PairsText, SourceContent, SourceText, SourceTextRule, WebsiteUrl, WebsiteUrlRule, unknown_file,
 };
 pub use pairs::{GivenPairs, QaPair, qa_pairs};
-pub use partial::PartialReading;
+pub use partial::{Losses, PartialReading};
 
 /// Content that an agent answers from.
 #[derive(Debug, Clone, PartialEq)]

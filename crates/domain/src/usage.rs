@@ -158,6 +158,15 @@ pub fn check_bytes(limit: Option<u64>, kept: u64, more: u64) -> Result<(), Error
     }
 }
 
+/// The bytes that must fit if `after` bytes replace `before`; `None` if they are no more: then they always may, even if
+/// the account exceeds its limit.
+pub const fn growth(before: u64, after: u64) -> Option<u64> {
+    match after.checked_sub(before) {
+        Some(0) | None => None,
+        growth => growth,
+    }
+}
+
 /// Checks that an account may have another message answered. `used` is what it used of this month, and `in_progress` is
 /// how many messages are being answered; a quota of `None` is no limit.
 ///
@@ -249,7 +258,7 @@ pub struct UsageFilter {
 
 #[cfg(test)]
 mod tests {
-    use super::{Consumption, Day, DefaultQuotas, Quota, check_bytes, check_month};
+    use super::{Consumption, Day, DefaultQuotas, Quota, check_bytes, check_month, growth};
     use crate::{Error, Timestamp};
 
     #[test]
@@ -321,5 +330,13 @@ mod tests {
         assert_eq!(Quota::Default.resolve(None), None);
         assert_eq!(Quota::Unlimited.resolve(Some(5)), None);
         assert_eq!(Quota::AtMost(0).resolve(Some(5)), Some(0));
+    }
+
+    #[test]
+    fn bytes_that_replace_as_many_need_no_room() {
+        for (before, after, room) in [(0, 5, Some(5)), (5, 8, Some(3)), (5, 5, None), (5, 2, None)]
+        {
+            assert_eq!(growth(before, after), room, "{before} {after}");
+        }
     }
 }

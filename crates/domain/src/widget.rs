@@ -187,6 +187,14 @@ pub struct OpenWidget {
     pub secrets: Vec<IdentitySecret>,
 }
 
+impl OpenWidget {
+    /// A widget as visitors see it. Without a title of its own, it has the agent's name.
+    pub fn new(widget: Widget, agent_name: String, secrets: Vec<IdentitySecret>) -> Self {
+        let title = widget.look.title().map_or(agent_name, str::to_owned);
+        Self { widget, title, secrets }
+    }
+}
+
 /// A widget's name: 1 to 100 characters, not only white space.
 pub type WidgetName = Text<WidgetNameRule>;
 

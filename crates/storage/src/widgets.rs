@@ -349,8 +349,7 @@ fn open(
     }
     let Some((row, agent)) = found else { return Ok(None) };
     let (widget, secrets) = row.read()?;
-    let title = widget.look.title().map_or(agent, str::to_owned);
-    Ok(Some(OpenWidget { widget, title, secrets: secrets.live(now) }))
+    Ok(Some(OpenWidget::new(widget, agent, secrets.live(now))))
 }
 
 /// Removes the numbers of days before `before`, at most `limit`. Returns how many were removed.

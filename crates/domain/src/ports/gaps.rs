@@ -6,6 +6,7 @@ use crate::access::Scope;
 use crate::error::Error;
 use crate::gap::{
     CheckedGap, GapChange, GapFilter, GapList, GapState, Joined, PlacedQuestion, Ungrouped,
+    unknown_source,
 };
 use crate::id::{Id, kind};
 use crate::idempotency::Completion;
@@ -29,6 +30,23 @@ pub struct GapAnswer {
     pub fresh: Source,
     /// The job that processes the source.
     pub job: NewJob,
+}
+
+impl GapAnswer {
+    /// The existing source that receives the pair; `None` if the new one does. `found` is the source that the answer names
+    /// or, if it names none, the agent's source for gaps, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// [`gap::unknown_source`](unknown_source) if the answer names a source that is not one of the agent.
+    pub fn receiver(&self, found: Option<Source>) -> Result<Option<Source>, Error> {
+        let found = found.filter(|source| source.agent_id == self.agent);
+        if self.source.is_some() {
+            return found.map(Some).ok_or_else(unknown_source);
+        }
+        let Some(own) = found else { return Ok(None) };
+        Ok(own.has_room_for(std::slice::from_ref(&self.pair))?.then_some(own))
+    }
 }
 
 /// Gaps. The questions in them are added by the store of conversations, with turns and ratings.
@@ -93,4 +111,55 @@ pub trait Likeness: Send + Sync {
         groups: Vec<Vec<String>>,
         questions: Vec<String>,
     ) -> Result<Vec<Joined>, Error>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::GapAnswer;
+    use crate::job::NewJob;
+    use crate::source::{QaPair, Source, SourceContent, SourceState};
+    use crate::{Id, SystemEntropy, Timestamp, kind};
+
+    fn source(agent: Id<kind::Agent>, kind: &str, content: &str) -> Source {
+        Source {
+            id: Id::random(&SystemEntropy),
+            account_id: Id::random(&SystemEntropy),
+            agent_id: agent,
+            content: SourceContent::parse(kind, content.to_owned(), false).unwrap(),
+            state: SourceState::Pending,
+            progress: None,
+            guarded: false,
+            managed: None,
+            created_at: Timestamp::from_millis(0),
+        }
+    }
+
+    #[test]
+    fn a_pair_goes_to_the_named_source_to_the_one_for_gaps_or_to_a_new_one() {
+        const PAIRS: &str = r#"[{"question": "Q", "answer": "A"}]"#;
+        let (agent, other) = (Id::random(&SystemEntropy), Id::random(&SystemEntropy));
+        let answer = |source| GapAnswer {
+            agent,
+            gap: Id::random(&SystemEntropy),
+            pair: QaPair::parse("Q".to_owned(), "A".to_owned()).unwrap(),
+            source,
+            fresh: source_of_pairs(agent),
+            job: NewJob { id: Id::random(&SystemEntropy), request_id: None },
+        };
+        fn source_of_pairs(agent: Id<kind::Agent>) -> Source {
+            source(agent, "qa", PAIRS)
+        }
+        let of_other = source_of_pairs(other);
+        for named in [Some(of_other.clone()), None] {
+            let refused = answer(Some(of_other.id)).receiver(named).unwrap_err();
+            assert_eq!(refused.params(), ["source_id"]);
+        }
+        let own = source_of_pairs(agent);
+        assert_eq!(answer(Some(own.id)).receiver(Some(own.clone())).unwrap(), Some(own.clone()));
+        assert_eq!(answer(None).receiver(Some(own.clone())).unwrap(), Some(own));
+        assert_eq!(answer(None).receiver(None).unwrap(), None);
+        // A source that holds no pairs has no room for them.
+        let text = source(agent, "text", "We open at nine.");
+        assert_eq!(answer(None).receiver(Some(text)).unwrap(), None);
+    }
 }

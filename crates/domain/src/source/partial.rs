@@ -20,38 +20,55 @@ pub struct PartialReading {
 impl PartialReading {
     /// Summarises the warnings of an extracted source.
     pub fn of(extracted: &Extracted) -> Option<Self> {
-        let warnings = || extracted.documents.iter().map(|cut| &cut.document.warnings);
+        let mut documents = extracted.documents.iter().map(|cut| &cut.document.warnings);
         if extracted.documents.len() == 1 {
-            return Self::of_one(warnings().next()?);
+            return Self::of_one(documents.next()?);
         }
-        let documents = warnings().filter(|warnings| warnings.losses().next().is_some()).count();
-        Self::of_many(u64::try_from(documents).unwrap_or(u64::MAX), warnings())
+        let mut losses = Losses::default();
+        documents.for_each(|warnings| losses.add(warnings));
+        losses.into_partial()
     }
 
     fn of_one(warnings: &Warnings) -> Option<Self> {
+        let mut losses = Losses::default();
+        losses.add(warnings);
         let mut pages = warnings.pages();
         pages.truncate(limits::PARTIAL_PAGES);
-        Some(Self { pages, ..Self::of_many(1, [warnings])? })
+        Some(Self { pages, ..losses.into_partial()? })
     }
+}
 
-    /// Summarises the warnings of a source: how many documents have any, and the reasons from the first ones.
-    pub fn of_many<'a>(
-        documents: u64,
-        first: impl IntoIterator<Item = &'a Warnings>,
-    ) -> Option<Self> {
-        let mut reasons = Vec::new();
-        for warning in first.into_iter().flat_map(Warnings::losses) {
-            if reasons.len() < limits::PARTIAL_REASONS && !reasons.contains(&warning.reason) {
-                reasons.push(warning.reason.clone());
+/// Sums up what is missing in the documents of a source, one document after the other.
+#[derive(Debug, Clone, Default)]
+pub struct Losses {
+    documents: u64,
+    reasons: Vec<WarningReason>,
+}
+
+impl Losses {
+    /// Adds the next document. It counts if its warnings say that something is missing.
+    pub fn add(&mut self, warnings: &Warnings) {
+        let mut losses = warnings.losses().peekable();
+        self.documents += u64::from(losses.peek().is_some());
+        for warning in losses {
+            if self.reasons.len() < limits::PARTIAL_REASONS
+                && !self.reasons.contains(&warning.reason)
+            {
+                self.reasons.push(warning.reason.clone());
             }
         }
-        (!reasons.is_empty()).then_some(Self { documents, pages: Vec::new(), reasons })
+    }
+
+    /// The summary; `None` if nothing is missing.
+    pub fn into_partial(self) -> Option<PartialReading> {
+        let Self { documents, reasons } = self;
+        (documents > 0).then_some(PartialReading { documents, pages: Vec::new(), reasons })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::PartialReading;
+    use super::{Losses, PartialReading};
     use crate::content::{WarningReason, Warnings};
     use crate::limits;
 
@@ -66,8 +83,12 @@ mod tests {
         let reasons = vec![WarningReason::Damaged, WarningReason::Scanned];
         let one = PartialReading { documents: 1, pages: vec![2, 4], reasons: reasons.clone() };
         assert_eq!(PartialReading::of_one(&warnings), Some(one));
-        let many = PartialReading { documents: 7, pages: Vec::new(), reasons };
-        assert_eq!(PartialReading::of_many(7, [&warnings, &warnings]), Some(many));
+        let many = PartialReading { documents: 2, pages: Vec::new(), reasons };
+        let mut recognised = Warnings::default();
+        recognised.add_page(WarningReason::Ocr, 1);
+        let mut losses = Losses::default();
+        [&warnings, &recognised, &warnings].into_iter().for_each(|warnings| losses.add(warnings));
+        assert_eq!(losses.into_partial(), Some(many));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use cicerone_domain::conversation::{Channel, NewRating, Rating, RatingComment, RatingValue};
 use cicerone_domain::event::Event;
-use cicerone_domain::gap::is_collected;
+use cicerone_domain::gap::RatedQuestion;
 use cicerone_domain::id::kind;
 use cicerone_domain::usage::Day;
 use cicerone_domain::webhook::EventName;
@@ -76,22 +76,17 @@ pub(super) fn require_reply(
         .get_result(c)
         .optional()?;
     let (role, created_at) = found.ok_or_else(|| Error::not_found("message", number))?;
-    match named("messages.role", &role, Role::from_name)? {
-        Role::Assistant => Ok(Reply {
-            conversation: id.to_string(),
-            position,
-            number,
-            account: conversation.account_id.to_string(),
-            agent: conversation.agent_id.to_string(),
-            channel: conversation.channel,
-            day: Day::of(time(created_at)),
-            of: conversation,
-        }),
-        Role::User => {
-            let message = format!("message {number} is the user's; only replies can be rated");
-            Err(Error::InvalidOperation(message).into())
-        }
-    }
+    named("messages.role", &role, Role::from_name)?.check_can_be_rated(number)?;
+    Ok(Reply {
+        conversation: id.to_string(),
+        position,
+        number,
+        account: conversation.account_id.to_string(),
+        agent: conversation.agent_id.to_string(),
+        channel: conversation.channel,
+        day: Day::of(time(created_at)),
+        of: conversation,
+    })
 }
 
 fn find(c: &mut AnyConnection, reply: &Reply) -> Result<Option<Rating>, TransactionError> {
@@ -185,13 +180,12 @@ fn note_gap(
     after: Option<RatingValue>,
 ) -> Result<(), TransactionError> {
     let question = (reply.conversation.as_str(), reply.position - 1);
-    let [was_down, is_down] = [before, after].map(|value| value == Some(RatingValue::Down));
-    if was_down && !is_down {
-        gaps::forget_rated_down(c, question)
-    } else if is_down && !was_down && is_collected(reply.channel) {
-        gaps::note_rated_down(c, (&reply.account, &reply.agent), question)
-    } else {
-        Ok(())
+    match RatedQuestion::after(before, after, reply.channel) {
+        Some(RatedQuestion::Added) => {
+            gaps::note_rated_down(c, (&reply.account, &reply.agent), question)
+        }
+        Some(RatedQuestion::Removed) => gaps::forget_rated_down(c, question),
+        None => Ok(()),
     }
 }
 

@@ -28,10 +28,7 @@ pub(super) fn find(
         .get_result(c)
         .optional()?;
     let (role, receipt) = found.ok_or_else(|| Error::not_found("message", number))?;
-    if named("messages.role", &role, Role::from_name)? == Role::User {
-        let message = format!("message {number} is the user's; only replies have receipts");
-        return Err(Error::InvalidOperation(message).into());
-    }
+    named("messages.role", &role, Role::from_name)?.check_has_receipt(number)?;
     let receipt: Receipt = from_json(&receipt.ok_or(Error::NoReceipt)?)?;
     // The question comes right before its reply.
     let query = messages::table

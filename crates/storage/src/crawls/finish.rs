@@ -1,11 +1,9 @@
 //! The end of a crawl.
 
-use cicerone_domain::content::Warnings;
 use cicerone_domain::id::kind;
 use cicerone_domain::job::Lease;
-use cicerone_domain::source::{PartialReading, Trained};
+use cicerone_domain::source::{Losses, PartialReading, Trained};
 use cicerone_domain::{Id, Source, Timestamp};
-use diesel::dsl::not;
 use diesel::prelude::*;
 
 use super::{FAILED, RUNNING, SUCCEEDED, running};
@@ -17,11 +15,8 @@ use crate::jobs::{end, hold_lease};
 use crate::schema::{crawl_pages, crawls, documents};
 use crate::sources::{read_warnings, unseen};
 
-/// Warnings that begin with that of text which was recognised: nothing is missing, if it is the only one.
-const ONLY_OCR: &str = r#"[{"code":"read_by_ocr",%"#;
-const SEVERAL: &str = r#"%},{"code":%"#;
-/// The number of documents from which the reasons for a partial reading are taken.
-const DOCUMENTS_ASKED: usize = 20;
+/// Documents whose warnings are read at a time, each at most some kilobytes.
+const WARNINGS_AT_ONCE: usize = 100;
 
 /// Replaces the last crawl with that of a lease that is still valid.
 pub(super) fn finish(
@@ -121,24 +116,26 @@ fn partial(
     c: &mut AnyConnection,
     source_id: &str,
 ) -> Result<Option<PartialReading>, TransactionError> {
-    let partial = || {
-        documents::table
+    let mut losses = Losses::default();
+    let mut after = -1;
+    loop {
+        let next: Vec<(i64, String)> = documents::table
             .filter(documents::source_id.eq(source_id))
+            .filter(documents::position.gt(after))
             .filter(documents::version.is_not_null())
             .filter(documents::warnings.is_not_null())
-            .filter(not(documents::warnings
-                .like(ONLY_OCR)
-                .and(documents::warnings.not_like(SEVERAL))))
-    };
-    let count: i64 = partial().count().get_result(c)?;
-    let first: Vec<String> = partial()
-        .order(documents::position)
-        .limit(wide(DOCUMENTS_ASKED))
-        .select(documents::warnings.assume_not_null())
-        .load(c)?;
-    let first: Vec<Warnings> =
-        first.iter().map(|json| read_warnings(Some(json))).collect::<Result<_, _>>()?;
-    Ok(PartialReading::of_many(narrow("count", count)?, &first))
+            .order(documents::position)
+            .limit(wide(WARNINGS_AT_ONCE))
+            .select((documents::position, documents::warnings.assume_not_null()))
+            .load(c)?;
+        for (position, json) in &next {
+            losses.add(&read_warnings(Some(json))?);
+            after = *position;
+        }
+        if next.len() < WARNINGS_AT_ONCE {
+            return Ok(losses.into_partial());
+        }
+    }
 }
 
 /// Characters of all visible documents.

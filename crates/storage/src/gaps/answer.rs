@@ -2,7 +2,7 @@
 
 use cicerone_domain::gap::GapState;
 use cicerone_domain::ports::GapAnswer;
-use cicerone_domain::{Error, Source, Timestamp};
+use cicerone_domain::{Source, Timestamp};
 use diesel::prelude::*;
 
 use super::set_state;
@@ -22,10 +22,7 @@ pub(super) fn answer(
     quota: Option<u64>,
     now: Timestamp,
 ) -> Result<Source, TransactionError> {
-    let source = match answer.source {
-        Some(_) => to_named(c, visible, answer, quota, now)?,
-        None => to_own(c, visible, answer, quota, now)?,
-    };
+    let source = add(c, visible, answer, quota, now)?;
     let gap = gap.answered(source.id, now);
     set_state(c, &gap)?;
     diesel::update(gaps::table.find(gap.id.to_string()))
@@ -34,24 +31,8 @@ pub(super) fn answer(
     Ok(source)
 }
 
-/// Adds the pair to the source that the answer names.
-fn to_named(
-    c: &mut AnyConnection,
-    visible: &Visible,
-    answer: &GapAnswer,
-    quota: Option<u64>,
-    now: Timestamp,
-) -> Result<Source, TransactionError> {
-    let found = answer.source.map(|source| sources::find(c, visible, source)).transpose()?;
-    let source = found
-        .flatten()
-        .filter(|source| source.agent_id == answer.agent)
-        .ok_or_else(|| Error::invalid("source_id", "must be the id of a source of the agent"))?;
-    sources::add_pairs(c, source, std::slice::from_ref(&answer.pair), answer.job, quota, now)
-}
-
-/// Adds the pair to the agent's source for gaps, or to a new one if that is missing or full.
-fn to_own(
+/// Adds the pair to the source that receives it.
+fn add(
     c: &mut AnyConnection,
     visible: &Visible,
     answer: &GapAnswer,
@@ -59,14 +40,17 @@ fn to_own(
     now: Timestamp,
 ) -> Result<Source, TransactionError> {
     let agent = answer.agent.to_string();
-    let own: Option<String> =
-        agents::table.find(&agent).select(agents::gap_source_id).get_result(c)?;
-    let own = own.map(|own| id("agents.gap_source_id", &own)).transpose()?;
-    let own = own.map(|own| sources::find(c, visible, own)).transpose()?.flatten();
-    let pairs = std::slice::from_ref(&answer.pair);
-    if let Some(source) = own
-        && source.has_room_for(pairs)?
-    {
+    let candidate = match answer.source {
+        Some(named) => Some(named),
+        None => {
+            let own: Option<String> =
+                agents::table.find(&agent).select(agents::gap_source_id).get_result(c)?;
+            own.map(|own| id("agents.gap_source_id", &own)).transpose()?
+        }
+    };
+    let found = candidate.map(|source| sources::find(c, visible, source)).transpose()?.flatten();
+    if let Some(source) = answer.receiver(found)? {
+        let pairs = std::slice::from_ref(&answer.pair);
         return sources::add_pairs(c, source, pairs, answer.job, quota, now);
     }
     sources::add_new(c, quota, &answer.fresh, answer.job)?;

@@ -6,6 +6,7 @@ use cicerone_domain::content::Passage;
 use cicerone_domain::id::kind;
 use cicerone_domain::meaning::Vector;
 use cicerone_domain::ports::{LackingVectors, VectorClaim, VectorWork};
+use cicerone_domain::usage::growth;
 use cicerone_domain::{Id, Timestamp, limits};
 use diesel::dsl::{exists, not, sql};
 use diesel::prelude::*;
@@ -160,9 +161,8 @@ fn has_room(
         .get_result(c)
         .optional()?;
     let more = wide(passages.len()) * dimension.unwrap_or_default() * NUMBER_BYTES;
-    let room = |c: &mut AnyConnection, more: i64| {
-        bytes::has_room(c, default, &row.account_id, u64::try_from(more).unwrap_or_default())
-    };
+    let more = u64::try_from(more).unwrap_or_default();
+    let room = |c: &mut AnyConnection, more| bytes::has_room(c, default, &row.account_id, more);
     if room(c, more)? {
         return Ok(true);
     }
@@ -173,8 +173,8 @@ fn has_room(
         .select(binary_length(passage_vectors::vector))
         .load(c)?;
     let before: i64 = before.into_iter().map(i64::from).sum();
-    // As when they are stored: what takes no more than before is always stored.
-    if before >= more { Ok(true) } else { room(c, more - before) }
+    let before = u64::try_from(before).unwrap_or_default();
+    growth(before, more).map_or(Ok(true), |more| room(c, more))
 }
 
 /// Puts off what an account lacks vectors of and is due, and returns of how many sources.

@@ -93,9 +93,7 @@ pub(super) fn request_handoff(
 ) -> Result<(), TransactionError> {
     dialect::lock_conversation(c, &id.to_string())?;
     let conversation = conversations::require(c, visible, id)?;
-    if conversation.handoff_requested_at.is_some() {
-        return Ok(());
-    }
+    let Some(conversation) = conversation.request_handoff(now) else { return Ok(()) };
     diesel::update(rows::table.find(id.to_string()))
         .set(rows::handoff_requested_at.eq(now.as_millis()))
         .execute(c)?;
@@ -118,9 +116,7 @@ pub(super) fn put_lead(
 ) -> Result<(), TransactionError> {
     dialect::lock_conversation(c, &id.to_string())?;
     let conversation = conversations::require(c, visible, id)?;
-    if conversation.lead.as_ref() == Some(lead) {
-        return Ok(());
-    }
+    let Some(conversation) = conversation.capture_lead(lead.clone()) else { return Ok(()) };
     diesel::update(rows::table.find(id.to_string()))
         .set(rows::lead.eq(to_json(lead)?))
         .execute(c)?;

@@ -1,6 +1,7 @@
 //! `POST /v1/agents/{agent_id}/gaps/{gap_id}/answer`
 
 use actix_web::http::{Method, StatusCode};
+use cicerone_domain::gap::unknown_source;
 use cicerone_domain::services::NewGapAnswer;
 use cicerone_domain::source::QaPair;
 use cicerone_domain::{Error, Id, every, kind};
@@ -66,8 +67,7 @@ impl Body for AnswerGap {
 
     fn check(self, _: &Current<'_>) -> Result<Self::Checked, Error> {
         let source = self.source_id.map(|id| id.parse()).transpose();
-        let unknown = |_| Error::invalid("source_id", "must be the id of a source of the agent");
-        every((QaPair::parse(self.question, self.answer), source.map_err(unknown)))
+        every((QaPair::parse(self.question, self.answer), source.map_err(|_| unknown_source())))
     }
 }
 
