@@ -135,3 +135,67 @@ async fn sites_that_never_answer_hold_up_no_other_account_and_no_text() {
     other.trained(&source).await;
     drop(held);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn large_bodies_whose_fields_all_have_wrong_types_hold_up_no_other_account() {
+    const MEBIBYTE: usize = 1_048_576;
+    // All fields of an agent.
+    const FIELDS: [&str; 11] = [
+        "name",
+        "model",
+        "system_prompt",
+        "temperature",
+        "max_tokens",
+        "retention_days",
+        "answer_floor",
+        "public_sources",
+        "receipts",
+        "source_list",
+        "managed",
+    ];
+    let folder = TempDir::new().unwrap();
+    let server = server(&folder, "", &[("CICERONE_RATE_LIMIT_PER_MINUTE", "0")]);
+    let (flood, other) = (Arc::new(server.client()), server.account("other"));
+    let agent = other.agent().await;
+    let text = other.text(&agent, "The museum opens at nine.").await;
+    other.trained(&text).await;
+    // Every field is read once more for each one that is wrong. Unknown fields and long names make the body as large as it
+    // may be.
+    let long = "n".repeat(30_000);
+    let mut fields: Vec<_> = FIELDS.map(|field| format!(r#""{field}": {{"{long}": [7]}}"#)).into();
+    fields.extend((0..240).map(|number| format!(r#""{number}{long}": null"#)));
+    let body = Arc::new(format!("{{{}}}", fields.join(",")));
+    assert!((7 * MEBIBYTE..8 * MEBIBYTE).contains(&body.len()), "{}", body.len());
+    let before = server.resident_bytes();
+    let is_over = Arc::new(AtomicBool::new(false));
+    let mut senders = JoinSet::new();
+    for _ in 0..8 {
+        let (flood, body, is_over) = (Arc::clone(&flood), Arc::clone(&body), Arc::clone(&is_over));
+        senders.spawn(async move {
+            let mut refused = 0;
+            // At least once, and until the other account has been served.
+            while refused == 0 || !is_over.load(Ordering::Relaxed) {
+                let request = flood.request("POST", "/v1/agents");
+                let answer = request.raw("application/json", body.as_str()).send().await;
+                // Or the account has no more room for bodies.
+                if answer.status != 503 {
+                    let error = answer.refused(400, "invalid_parameter");
+                    let told = error["errors"].as_array().unwrap().len();
+                    assert_eq!((&error["param"], told), (&json!("name"), FIELDS.len()));
+                    refused += 1;
+                }
+            }
+            refused
+        });
+    }
+    let message = json!({ "agent_id": agent, "message": "When does the museum open?" });
+    for _ in 0..20 {
+        let reply = other.post("/v1/conversations", message.clone()).await.expect(200);
+        assert!(reply["reply"].as_str().unwrap().contains("nine"), "{reply}");
+    }
+    is_over.store(true, Ordering::Relaxed);
+    let refused: usize = senders.join_all().await.into_iter().sum();
+    assert!(refused >= 8, "{refused}");
+    let raised = server.peak_bytes().saturating_sub(before);
+    assert!(raised < 96 * MEBIBYTE, "{raised} bytes");
+}

@@ -13,6 +13,7 @@ pub(crate) const COVERS: Covers = Covers {
         ("202", a_ping_is_queued_and_sent),
         ("404 resource_not_found", an_unknown_endpoint_is_not_found),
         ("409 conflict", a_disabled_endpoint_is_not_tested),
+        ("409 conflict", an_endpoint_that_does_not_keep_up_is_not_tested_any_more),
     ],
 };
 
