@@ -53,13 +53,14 @@ impl Served {
     }
 }
 
-/// Writes the configuration and returns its file.
+/// Writes the configuration and returns its file. Unless the settings mention the floor of cosines, it is set.
 fn configure(folder: &Path, upstream: &TestEmbedder, settings: &str) -> PathBuf {
     let file = folder.join("cicerone.toml");
     let url = upstream.url();
+    let floor = if settings.contains("floor") { "" } else { "floor = 0.4\n" };
     let text = format!(
         "[embeddings]\nbase_url = \"{url}\"\nmodel = \"test\"\nquestion_prefix = \"query: \"\n\
-         floor = 0.4\ncache_seconds = 0\n{settings}\n"
+         {floor}cache_seconds = 0\n{settings}\n"
     );
     std::fs::write(&file, text).unwrap();
     file
@@ -110,6 +111,28 @@ async fn what_is_said_in_other_words_is_found_by_meaning_and_answered() {
     let reply = client.ask(&agent, "Quién escribió Hamlet?").await;
     assert_eq!(reply["sources_used"], json!([]), "{reply}");
     assert!(served.metric("cicerone_meaning_searches_total{outcome=\"fused\"}").await >= 1.0);
+}
+
+#[tokio::test]
+async fn words_and_meaning_decide_together_without_a_floor_of_cosines() {
+    let upstream = TestEmbedder::start(128).await;
+    let served = Served::start(&upstream, "# no floor");
+    let client = served.server.client();
+    let (agent, source) = learned(&client).await;
+    let answered = async |question: &str| {
+        let reply = client.ask(&agent, question).await;
+        let cited = reply["sources_used"].as_array().unwrap().first().cloned();
+        cited.map(|citation| citation["id"].as_str().unwrap().to_owned())
+    };
+    // Close in meaning, without a common word.
+    assert_eq!(answered(ASKED).await.as_deref(), Some(&*source));
+    // A common word, and close to nothing: neither is enough for the other.
+    assert_eq!(answered("Who wrote the theatre play Hamlet?").await, None);
+    assert_eq!(answered("Quién escribió Hamlet?").await, None);
+    // Words alone are enough, although nothing is closer in meaning than by chance.
+    assert!(answered("When does the museum open?").await.is_some());
+    // A number that the passage lacks is not outweighed by its meaning.
+    assert_eq!(answered("Dónde aparcar mi coche en 1987?").await, None);
 }
 
 #[tokio::test]
