@@ -85,7 +85,7 @@ pub(crate) enum Command {
     /// Show what `apply` would change.
     #[command(after_help = declared::PLAN_HELP)]
     Plan(PlanArguments),
-    /// Apply a file of agents, sources, webhook endpoints and keys to a server.
+    /// Apply a file of agents, sources, widgets, webhook endpoints and keys to a server.
     #[command(after_help = declared::APPLY_HELP)]
     Apply(ApplyArguments),
     /// Export a server's objects as a file for `apply`, with the contents of sources.

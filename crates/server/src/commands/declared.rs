@@ -1,4 +1,4 @@
-//! `cicerone plan`, `apply` and `export`: agents, sources, webhook endpoints and keys as a file declares them.
+//! `cicerone plan`, `apply` and `export`: agents, sources, widgets, webhook endpoints and keys as a file declares them.
 //!
 //! The file is read into a [`manifest`], whose references are resolved into what is [`wanted`]. The difference to what is
 //! [`observed`] on the server is a [`plan`], which is [`execute`]d step by step. The server keeps the identity of every
