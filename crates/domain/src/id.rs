@@ -1,5 +1,5 @@
-//! Identifiers: a type prefix and 10 random alphanumeric characters, of which, for some kinds, ids created at about the
-//! same time share the first three.
+//! Identifiers: a type prefix and 10 random alphanumeric characters. For some kinds, ids that are created at about the
+//! same time have the same first three characters.
 
 mod run;
 

@@ -20,7 +20,7 @@ pub enum NoVector {
     #[error("it has {0} dimensions; at most {most} are allowed, and at least 1", most = limits::VECTOR_DIMENSIONS)]
     Dimensions(usize),
     /// A number that is infinite or NaN.
-    #[error("number {0} of it is not finite")]
+    #[error("component {0} is not finite")]
     NotFinite(usize),
     /// All numbers are 0, or too small or large to be scaled.
     #[error("it cannot be scaled to length 1")]

@@ -87,7 +87,7 @@ impl Embeddings {
         let response = request.timeout(Duration::from_secs_f64(time)).send().await;
         let response = response.map_err(|error| {
             let message = if error.is_timeout() {
-                format!("gave no answer within {time} s")
+                format!("did not answer within {time} s")
             } else {
                 "cannot be reached".to_owned()
             };

@@ -155,7 +155,8 @@ impl CheckStore for Storage {
 }
 
 impl Storage {
-    /// Makes all runs of checks free, of which another process had some. To be called only if no other process runs.
+    /// Frees all runs of checks, including those that another process had claimed. Call it only if no other process
+    /// runs.
     pub async fn take_back_check_runs(&self) -> Result<(), Error> {
         self.db.write(free_runs).await
     }

@@ -39,8 +39,8 @@ impl RunTrigger {
         Self::ALL.into_iter().find(|trigger| trigger.name() == name)
     }
 
-    /// Whether such a run asks the content that answers, so that the next one is told apart from it. That of a guard asks
-    /// content that may be refused.
+    /// Whether such a run asks the content that replies use, so that the next run is compared with it. A run of
+    /// a guard asks content that may be refused.
     pub const fn asks_present_content(self) -> bool {
         match self {
             Self::Request | Self::Trained => true,

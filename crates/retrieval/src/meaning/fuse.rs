@@ -109,8 +109,8 @@ pub(super) struct Ranking {
 }
 
 impl Ranking {
-    /// Ranks what words found and what is close in meaning, of which `limit` passages are wanted. `weight` is that of
-    /// meaning.
+    /// Ranks the passages that were found by words together with those that are close in meaning. `weight` is the weight
+    /// of meaning, `limit` the number of results.
     pub(super) fn new(found: Found, closeness: &Closeness, weight: f32, limit: usize) -> Self {
         let Found { hits, terms, floor, reply, .. } = found;
         let highest = hits.first().map_or(0.0, |hit| hit.score);
@@ -187,7 +187,7 @@ impl Ranking {
                     None => continue,
                 },
             };
-            // What is said of one number does not answer for another, however alike it is.
+            // A passage about one number does not answer a question about another number, even if they are alike.
             hit.confidence = if numbers.are_in(&hit) { sure } else { sure.min(by_words) };
             if leads_by_words || candidates.len() < LEADING {
                 found.confidence = found.confidence.max(hit.confidence);

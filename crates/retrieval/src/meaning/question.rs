@@ -242,8 +242,8 @@ enum NoVector {
     Model(String),
 }
 
-/// Asks for the vector of a question. If the model fails at it, it is asked for that of its end, and then for
-/// that of another question: one text must not make the model count as failing for everybody.
+/// Asks for the vector of a question. If the model fails, asks for the vector of the question's end, and then of an
+/// example question: the model counts as failing only if it fails for the example too, so one text cannot cause that.
 async fn ask(ports: &MeaningPorts, space: &Space, text: &str) -> Result<Vector, NoVector> {
     let mut refused = match one(ports, space, text).await {
         Err(NoVector::Text(message)) => message,

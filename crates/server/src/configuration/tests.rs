@@ -113,7 +113,10 @@ fn a_bad_value_in_the_file_names_its_key_and_the_file() {
         ("[http]\nthreads = \"many\"", "`http.threads` has a bad value"),
         ("[http]\nthreads = 0", "`http.threads` must be at least 1"),
         ("bind = \"x\"", "`bind` must be an address and port"),
-        ("[ocr]\ncommand = \"no-such-program\"", "`ocr.command` names a program that is not there"),
+        (
+            "[ocr]\ncommand = \"no-such-program\"",
+            "`ocr.command` names a program that was not found",
+        ),
         ("[ocr]\nlanguages = \"-l\"", "`ocr.languages` must be names such as `eng+deu`, not `-l`"),
         ("[ocr]\nfolders = [\"data\"]", "`ocr.folders` must be absolute paths, not `data`"),
         ("[ocr]\npages = 0", "`ocr.pages` must be from 1 to 10000"),

@@ -74,7 +74,7 @@ pub(crate) fn remove_empty(
     agent: &str,
     ids: &[String],
 ) -> Result<usize, TransactionError> {
-    // Nothing is put into a gap meanwhile.
+    // While the agent is locked, no question is added to its gaps.
     dialect::lock_agent(c, agent)?;
     let empty = gaps::table
         .filter(gaps::id.eq_any(ids))

@@ -245,7 +245,7 @@ mod tests {
         assert_ne!(of(1), of(2));
         // What anyone can compute from public data.
         assert_ne!(of(1), Id::derived(&[&source.to_string(), "a"]));
-        // Whoever gets a tag of the secret itself, such as a cursor's, has no id.
+        // A tag that is made with the secret itself, for example of a cursor, is not an id.
         let DocumentKey(derived) = DocumentKey::new(&[1; 32]);
         let tags = [derived, mac(&[1; 32])].map(|mac| mac.chain_update("a").finalize());
         assert!(tags[0] != tags[1]);

@@ -163,7 +163,8 @@ impl<'a> Quoted<'a> {
         (refers && !is_question(self.unit_text(before))).then_some(before)
     }
 
-    /// Where the sentence begins that goes on with `unit` behind code: at the code, or at the text before it.
+    /// The first unit of a sentence that is interrupted by code and continues with `unit`: the text before the code, or
+    /// the code itself.
     fn beginning(&self, unit: usize) -> Option<usize> {
         let code = unit.checked_sub(1).filter(|code| self.kind(*code) == Some(Kind::Code))?;
         let begins = |start: &usize| self.leads_to_code(*start);

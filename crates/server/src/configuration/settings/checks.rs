@@ -95,7 +95,7 @@ impl Settings {
         }
         match self.ocr() {
             Some(ocr) if ocr.place().is_none() => {
-                let message = format!("names a program that is not there: `{}`", ocr.program);
+                let message = format!("names a program that was not found: `{}`", ocr.program);
                 Err(("ocr.command", message))
             }
             Some(_) | None => Ok(()),
