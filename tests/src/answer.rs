@@ -7,11 +7,11 @@ use serde_json::Value;
 /// An answer that was read to its end.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// Its status.
+    /// The HTTP status.
     pub status: u16,
-    /// Its headers.
+    /// The headers, as they arrived.
     pub headers: HeaderMap,
-    /// Its body.
+    /// The whole body.
     pub body: Bytes,
 }
 

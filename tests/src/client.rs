@@ -189,9 +189,9 @@ impl Request {
 
 /// An answer whose body is still arriving.
 pub struct Opened {
-    /// Its status.
+    /// The HTTP status.
     pub status: u16,
-    /// Its headers.
+    /// The headers, as they arrived.
     pub headers: HeaderMap,
     body: std::pin::Pin<Box<dyn futures_util::Stream<Item = reqwest::Result<Bytes>> + Send>>,
 }

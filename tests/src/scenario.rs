@@ -10,9 +10,9 @@ use crate::sse::Streamed;
 /// A key that the command line created.
 #[derive(Debug, Clone)]
 pub struct Key {
-    /// Its id.
+    /// `key_` and 10 characters.
     pub id: String,
-    /// Its secret.
+    /// The text after `Bearer`.
     pub secret: String,
 }
 

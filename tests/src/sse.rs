@@ -5,9 +5,9 @@ use serde_json::Value;
 /// One event.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
-    /// Its name.
+    /// The text after `event:`.
     pub name: String,
-    /// Its data.
+    /// The JSON after `data:`.
     pub data: Value,
 }
 

@@ -32,7 +32,7 @@ pub struct Agent {
     pub id: Id<kind::Agent>,
     /// The account that owns it.
     pub account_id: Id<kind::Account>,
-    /// Its settings.
+    /// What its owner configures, except for the status.
     pub profile: AgentProfile,
     /// Whether it accepts new conversations.
     pub status: AgentStatus,

@@ -39,7 +39,7 @@ pub struct Conversation {
     pub id: Id<kind::Conversation>,
     /// The account of its agent.
     pub account_id: Id<kind::Account>,
-    /// Its agent.
+    /// The agent that replies in it.
     pub agent_id: Id<kind::Agent>,
     /// The caller's own pairs.
     pub metadata: Metadata,
@@ -200,7 +200,7 @@ impl Role {
 pub struct Message {
     /// Who wrote it.
     pub role: Role,
-    /// Its text.
+    /// What was written; a reply contains no citation marks.
     pub content: String,
     /// The sources that it is based on, best first; empty for a user's message.
     pub sources_used: Vec<Citation>,
@@ -231,7 +231,7 @@ impl PlacedMessage {
 pub struct Citation {
     /// The source.
     pub id: Id<kind::Source>,
-    /// Its title.
+    /// The title of the best passage's document; without one, its address or the source's id.
     pub title: String,
     /// The address of the first of the passages, if it has one that the reader can open.
     #[serde(default)]
@@ -248,7 +248,7 @@ pub struct Citation {
 /// A passage that a reply is based on, as it was at the time of the reply.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CitedPassage {
-    /// Its document.
+    /// The document that it is a part of.
     pub document_id: Id<kind::Document>,
     /// Its position in the source, from 0.
     pub position: i64,

@@ -31,7 +31,7 @@ pub struct KnownPage {
     pub content_hash: Option<[u8; 32]>,
     /// The addresses that it links to and that belong to the crawl, so that an unchanged page need not be read again.
     pub links: Vec<String>,
-    /// Its title.
+    /// The title of the page, if it has one.
     pub title: Option<String>,
     /// Characters extracted.
     pub character_count: Option<u64>,
@@ -71,7 +71,7 @@ pub struct VisitedPage {
     pub url: String,
     /// The outcome of the visit.
     pub status: CrawledPageStatus,
-    /// Its title.
+    /// The title of the page, if it has one.
     pub title: Option<String>,
     /// Characters extracted.
     pub character_count: Option<u64>,

@@ -18,7 +18,7 @@ pub struct Gap {
     pub source_id: Option<Id<kind::Source>>,
     /// The agent's generation when it was last searched for.
     pub checked_generation: Option<u64>,
-    /// Its first question.
+    /// The question that was asked first.
     pub question: String,
     /// Questions whose reply cites no source.
     pub unanswered: u64,
@@ -133,7 +133,7 @@ impl GapChange {
 pub struct GapState {
     /// The gap.
     pub id: Id<kind::Gap>,
-    /// Its agent.
+    /// The agent that the questions were for.
     pub agent_id: Id<kind::Agent>,
     /// What became of it.
     pub status: GapStatus,
@@ -248,7 +248,7 @@ impl RatedQuestion {
 /// The place of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct QuestionAt {
-    /// Its conversation.
+    /// The conversation in which it was asked.
     pub conversation_id: Id<kind::Conversation>,
     /// Its position in the conversation, from 0.
     pub position: i64,
@@ -269,9 +269,9 @@ impl QuestionAt {
 /// A question as it was asked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AskedQuestion {
-    /// Its place.
+    /// Where it was asked.
     pub at: QuestionAt,
-    /// Its text, cut.
+    /// What was asked; a long text is cut.
     pub text: String,
     /// When it was asked.
     pub asked_at: Timestamp,

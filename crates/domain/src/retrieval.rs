@@ -75,7 +75,7 @@ pub struct Hit {
     pub source_id: Id<kind::Source>,
     /// The document that it is a part of.
     pub document_id: Id<kind::Document>,
-    /// Its number within the source.
+    /// Its number within the source, from 0.
     pub position: i64,
     /// The title that a citation of it shows.
     pub title: Option<Arc<str>>,

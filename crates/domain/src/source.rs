@@ -28,7 +28,7 @@ pub struct Source {
     pub id: Id<kind::Source>,
     /// The account of its agent.
     pub account_id: Id<kind::Account>,
-    /// Its agent.
+    /// The agent that answers from it.
     pub agent_id: Id<kind::Agent>,
     /// What it holds.
     pub content: SourceContent,
@@ -349,11 +349,11 @@ pub struct Progress {
 pub struct CrawledPage {
     /// Its number in the order of the crawl, from 0.
     pub position: i64,
-    /// Its address.
+    /// The address, as normalised by the crawl.
     pub url: String,
     /// The outcome of the visit.
     pub status: CrawledPageStatus,
-    /// Its title.
+    /// The title of the page, if it has one.
     pub title: Option<String>,
     /// Characters extracted.
     pub character_count: Option<u64>,

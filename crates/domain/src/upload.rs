@@ -21,7 +21,7 @@ pub struct Upload {
     pub filename: Filename,
     /// Its type, detected by content.
     pub content_type: UploadType,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub bytes: u64,
     /// When it was uploaded.
     pub created_at: Timestamp,
@@ -121,7 +121,7 @@ impl UploadType {
     pub const NAMES: &str =
         "PDF, DOCX, ODT, RTF, PPTX, XLSX, XLS, ODS, CSV, EPUB, EML, HTML or text";
 
-    /// Its media type.
+    /// The media type: `application/pdf`.
     pub const fn media_type(self) -> &'static str {
         match self {
             Self::Pdf => "application/pdf",

@@ -31,7 +31,7 @@ impl Day {
         self.0
     }
 
-    /// Its first moment.
+    /// The midnight with which it begins, in UTC.
     pub const fn start(self) -> Timestamp {
         Timestamp::from_millis(self.0.saturating_mul(DAY_MILLIS))
     }
@@ -215,7 +215,7 @@ pub struct DefaultQuotas {
 /// An account's quotas and how much of them is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Standing {
-    /// Its quotas.
+    /// The quotas that are set for it.
     pub quotas: AccountQuotas,
     /// What it has used of this month.
     pub used: Consumption,

@@ -134,7 +134,7 @@ pub struct WebhookEndpoint {
 pub struct IssuedEndpoint {
     /// The endpoint.
     pub endpoint: WebhookEndpoint,
-    /// Its secret.
+    /// The secret that its deliveries are signed with.
     pub secret: WebhookSecret,
 }
 

@@ -39,11 +39,11 @@ pub struct Widget {
     pub id: Id<kind::Widget>,
     /// The account of its agent.
     pub account_id: Id<kind::Account>,
-    /// Its agent.
+    /// The agent that its visitors ask.
     pub agent_id: Id<kind::Agent>,
     /// A name for its owner.
     pub name: WidgetName,
-    /// Its public name.
+    /// The public name, which its addresses contain.
     pub token: WidgetToken,
     /// Whether the public routes know it.
     pub is_active: bool,
@@ -55,7 +55,7 @@ pub struct Widget {
     pub identity: IdentityRule,
     /// What it looks like and says.
     pub look: Look,
-    /// Its bounds.
+    /// How much its visitors may send.
     pub limits: WidgetLimits,
     /// Which entry of a file of declared objects it is.
     pub managed: Option<Managed>,
@@ -172,7 +172,7 @@ pub fn may_add(count: usize) -> Result<(), Error> {
 pub struct IssuedWidget {
     /// The widget.
     pub widget: Widget,
-    /// Its secret.
+    /// The secret with which the owner's site signs identities.
     pub secret: IdentitySecret,
 }
 

@@ -58,9 +58,9 @@ pub enum Material<'a> {
     Pairs(&'a str),
     /// A file, read.
     File {
-        /// Its name, which becomes the title.
+        /// The file name, which becomes the title.
         name: &'a str,
-        /// Its content.
+        /// The text of the file, cut into stretches.
         prepared: Prepared,
     },
 }

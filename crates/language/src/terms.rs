@@ -23,7 +23,7 @@ pub struct Term {
     /// The analysed form: lower case, stemmed, folded; two or three characters in scripts without
     /// spaces.
     pub text: String,
-    /// Its byte range in the text.
+    /// The bytes of the word in the text.
     pub range: Range<usize>,
     /// Whether it is a stop word of its language: "the", "is", "of".
     pub is_stop_word: bool,

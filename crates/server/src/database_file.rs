@@ -52,7 +52,6 @@ impl DatabaseFile {
         Err(io::Error::other("too many symbolic links"))
     }
 
-    /// Its path.
     pub(crate) fn path(&self) -> PathBuf {
         self.folder.join(&self.name)
     }

@@ -8,7 +8,7 @@ use crate::id::{Id, kind};
 pub struct StoredDocument {
     /// `doc_` and 10 characters. A page keeps its id when a refresh stores it again.
     pub id: Id<kind::Document>,
-    /// Its source.
+    /// The source that the document was extracted from.
     pub source_id: Id<kind::Source>,
     /// The agent of the source.
     pub agent_id: Id<kind::Agent>,

@@ -37,14 +37,14 @@ pub enum WarningReason {
     },
     /// An attachment of a message was not read.
     Attachment {
-        /// Its name.
+        /// The name of the attachment, in one line and cut if it is long.
         name: String,
         /// Why, as a sentence.
         reason: String,
     },
     /// Part of an attachment of a message was not read.
     AttachmentPartly {
-        /// Its name.
+        /// The name of the attachment, in one line and cut if it is long.
         name: String,
         /// Why, as a sentence.
         reason: String,

@@ -77,13 +77,13 @@ pub struct ReceiptTerm {
 /// A passage that was found.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct ReceiptHit {
-    /// Its source.
+    /// The source that it belongs to.
     #[serde(rename = "s")]
     pub source_id: Id<kind::Source>,
-    /// Its document.
+    /// The document that it is a part of.
     #[serde(rename = "d")]
     pub document_id: Id<kind::Document>,
-    /// Its position in the source.
+    /// Its position in the source, from 0.
     #[serde(rename = "p")]
     pub position: i64,
     /// How well it matched; comparable within the receipt only.
@@ -106,10 +106,10 @@ pub struct ReceiptHit {
 /// A stage of the reply.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct ReceiptStage {
-    /// Its name in metrics.
+    /// The name of the stage, as in metrics.
     #[serde(rename = "n")]
     pub name: Cow<'static, str>,
-    /// Its duration in milliseconds.
+    /// How long it took, in milliseconds.
     #[serde(rename = "t")]
     pub millis: f32,
 }

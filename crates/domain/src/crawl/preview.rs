@@ -25,7 +25,7 @@ pub struct SitePreview {
 /// A page that a sitemap lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PreviewPage {
-    /// Its address.
+    /// The address, as normalised by the crawl.
     pub url: String,
     /// Whether `robots.txt` allows it to be requested.
     pub is_allowed: bool,

@@ -183,11 +183,11 @@ pub struct SourceVectors {
 /// Where a passage is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PassageAt {
-    /// Its source.
+    /// The source that it belongs to.
     pub source: Id<kind::Source>,
     /// The version of the source's content.
     pub version: u64,
-    /// Its number within the source.
+    /// Its number within the source, from 0.
     pub position: i64,
 }
 

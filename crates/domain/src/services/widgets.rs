@@ -21,11 +21,11 @@ use crate::widget::{
 /// A widget to create, already parsed.
 #[derive(Debug, Clone)]
 pub struct NewWidget {
-    /// Its agent.
+    /// The agent that its visitors ask.
     pub agent_id: Id<kind::Agent>,
-    /// Its name.
+    /// A name for its owner.
     pub name: WidgetName,
-    /// Its other settings.
+    /// The settings that differ from the defaults.
     pub patch: WidgetPatch,
 }
 

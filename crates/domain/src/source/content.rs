@@ -39,7 +39,7 @@ impl SourceContent {
         }
     }
 
-    /// Its type.
+    /// The type of a source with this content.
     pub const fn source_type(&self) -> SourceType {
         match self {
             Self::Website { .. } => SourceType::Website,

@@ -67,7 +67,7 @@ pub struct Delivery {
     pub event_id: Id<kind::Event>,
     /// What the event reports.
     pub event: EventName,
-    /// Its state.
+    /// Whether it will be attempted, and otherwise how it ended.
     pub status: DeliveryStatus,
     /// The latest attempts, oldest first.
     pub attempts: Vec<Attempt>,
@@ -133,7 +133,7 @@ pub const fn may_begin(wanted: u32, most: u32, in_flight: u32) -> u32 {
 pub struct DeliveryLease {
     /// The delivery.
     pub delivery_id: Id<kind::Delivery>,
-    /// Its endpoint.
+    /// The endpoint that it is sent to.
     pub endpoint_id: Id<kind::WebhookEndpoint>,
     /// Names this claim: 10 random characters.
     pub token: String,
@@ -257,7 +257,7 @@ pub struct DueEndpoint {
     pub since: Timestamp,
     /// The number of attempts in progress, on all servers.
     pub in_flight: u32,
-    /// Its health.
+    /// How reliably and quickly it has accepted deliveries.
     pub health: EndpointHealth,
 }
 

@@ -11,7 +11,7 @@ const WITH_VALUE: [&str; 4] =
 pub struct RobotsTag {
     /// The page must not be indexed.
     pub is_noindex: bool,
-    /// Its links must not be followed.
+    /// The links of the page must not be followed.
     pub is_nofollow: bool,
 }
 

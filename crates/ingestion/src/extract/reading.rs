@@ -176,7 +176,7 @@ fn start_of(text: &str) -> &str {
 /// A web page that was read: its text and its instructions for crawlers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageReading<R = Reading> {
-    /// Its text.
+    /// The text and its structure.
     pub reading: R,
     /// The addresses that it links to (`a` and `area`), resolved against its base, in order and without repeats;
     /// without those marked `rel=nofollow`. Only http and https, without fragments; at most 10,000 of 1 MiB together.

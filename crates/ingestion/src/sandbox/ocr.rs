@@ -31,7 +31,7 @@ const NOT_STARTED: &str = "cicerone: ";
 pub struct OcrSettings {
     /// The program: a path, or a name that is found in `/usr/local/bin`, `/usr/bin` or `/bin`.
     pub program: String,
-    /// Its arguments.
+    /// The arguments of the program, without its name.
     pub arguments: Vec<String>,
     /// Folders that it may read besides its own file, `/usr`, `/bin` and `/lib`.
     pub folders: Vec<PathBuf>,

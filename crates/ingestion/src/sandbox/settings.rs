@@ -19,7 +19,7 @@ pub struct SandboxSettings {
     /// A program that calls [`serve_reader`](crate::serve_reader) when it is started with
     /// `arguments`: the one that runs now, by default.
     pub program: PathBuf,
-    /// Its arguments.
+    /// The arguments of the program, without its name.
     pub arguments: Vec<OsString>,
     /// The number of processes that read pages at once, and also of those that read files; at least one each. By
     /// default one for each processor, at most four. Accounts below their share have a reserve of the same size.

@@ -47,7 +47,7 @@ pub(super) struct Matcher<'a> {
 pub(super) struct Occurrence {
     /// The byte at which it begins.
     pub(super) at: usize,
-    /// Its bit.
+    /// The bit of the word.
     pub(super) mask: Mask,
 }
 
@@ -299,9 +299,9 @@ fn is_unspaced(c: char) -> bool {
 pub(super) struct Word {
     /// The byte at which it begins.
     at: u32,
-    /// Its bytes.
+    /// The length in bytes.
     length: u16,
-    /// Its first byte.
+    /// The first byte.
     first: u8,
 }
 

@@ -79,7 +79,7 @@ impl<'a> Element<'a> {
         }
     }
 
-    /// Its name without the prefix.
+    /// The name without the prefix.
     pub(in crate::extract) fn name(&self) -> &str {
         self.start.local_name().into_inner()
     }

@@ -18,11 +18,11 @@ const STEPS_CHARS: usize = 900;
 /// A passage with its quoted units.
 #[derive(Debug)]
 pub(in crate::extractive) struct Quoted<'a> {
-    /// Its position in the request.
+    /// The position of the passage in the request.
     pub(in crate::extractive) index: usize,
     /// Its text.
     pub(in crate::extractive) text: &'a str,
-    /// Its units.
+    /// The units that the text is divided into.
     pub(in crate::extractive) reading: Arc<Reading>,
     /// The numbers of the quoted units, in order.
     pub(in crate::extractive) chosen: Vec<usize>,

@@ -42,7 +42,7 @@ impl Item {
 /// Something that is not taken.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Refusal {
-    /// Its kind.
+    /// The name of it in the report.
     pub(super) what: String,
     pub(super) reason: String,
 }
