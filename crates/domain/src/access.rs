@@ -158,7 +158,7 @@ impl fmt::Display for Permission {
     }
 }
 
-/// The name is not that of a permission.
+/// The text is not the name of a permission.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a permission; known ones are `*` and: {names}", names = Permission::ALL.map(Permission::name).join(", "))]
 pub struct ParsePermissionError(String);
@@ -449,7 +449,7 @@ impl fmt::Debug for KeySecret {
     }
 }
 
-/// The id of the key that a secret names, whether or not the secret is valid.
+/// The id of the key that a secret names. The secret need not be valid.
 pub fn key_id_of(secret: &str) -> Option<Id<kind::ApiKey>> {
     if secret.len() != GENERATED_CHARS {
         return None;

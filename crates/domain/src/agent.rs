@@ -18,7 +18,7 @@ use crate::timestamp::Timestamp;
 pub use answer_floor::AnswerFloor;
 pub use retention::RetentionDays;
 
-/// The models that every installation knows.
+/// The names of models that every installation accepts.
 pub const MODELS: [&str; 3] = ["gpt-4-turbo", "gpt-4o", "gpt-3.5-turbo"];
 /// The model of an agent that sets none.
 pub const MODEL_DEFAULT: &str = "gpt-4o";

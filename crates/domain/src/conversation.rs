@@ -265,7 +265,7 @@ pub struct CitedPassage {
 }
 
 /// The citations of a reply that is based on these passages, best first: one for each source. `public` is the address
-/// of the server if anyone may read the texts of the agent; it gives documents without an address one.
+/// of the server if anyone may read the texts of the agent; documents without an address then get one on this server.
 pub fn cite<'a>(
     passages: impl Iterator<Item = &'a Hit>,
     public: Option<&PublicUrl>,

@@ -23,7 +23,7 @@ impl FieldError {
     }
 }
 
-/// The bad fields of a request, of which there is at least one.
+/// The bad fields of a request: at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldErrors {
     first: FieldError,

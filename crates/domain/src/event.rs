@@ -1,4 +1,4 @@
-//! Events: what happened to a source, sent to webhook endpoints.
+//! Events: what happened in an account, as it is sent to webhook endpoints.
 
 use serde_json::json;
 

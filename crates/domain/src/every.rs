@@ -1,4 +1,4 @@
-//! Checks of several values, of which all errors are reported.
+//! Checks several values and reports all of their errors.
 
 use crate::error::Error;
 

@@ -12,11 +12,11 @@ use crate::timestamp::Timestamp;
 pub struct Gap {
     /// `gap_` and 10 characters.
     pub id: Id<kind::Gap>,
-    /// What became of it.
+    /// Whether it is open, answered or dismissed.
     pub status: GapStatus,
     /// The source that got a pair for it, if that still exists.
     pub source_id: Option<Id<kind::Source>>,
-    /// The agent's generation when it was last searched for.
+    /// The agent's generation at the last search for an answer to it.
     pub checked_generation: Option<u64>,
     /// The question that was asked first.
     pub question: String,
@@ -33,20 +33,20 @@ pub struct Gap {
 }
 
 impl Gap {
-    /// Whether the agent may answer its questions by now: it holds unanswered questions only, and was not searched for
-    /// since the agent's content has changed.
+    /// Whether to search for an answer again: all of its questions are unanswered, and the agent's content has changed
+    /// since the last search.
     pub fn is_due(&self, generation: u64) -> bool {
         self.rated_down == 0 && self.checked_generation != Some(generation)
     }
 }
 
-/// What became of a gap.
+/// The status of a gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum GapStatus {
     /// Its questions are not answered.
     #[default]
     Open,
-    /// Its questions are answered, as far as is known. The next question like them opens it again.
+    /// Its questions are answered, as far as is known. A later similar question opens it again.
     Answered,
     /// The owner does not want to answer it. Further questions change nothing.
     Dismissed,
@@ -91,7 +91,7 @@ impl GapStatus {
     }
 }
 
-/// What an owner makes of a gap: opens or dismisses it.
+/// A change of a gap by its owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GapChange {
     /// See [`GapStatus::Open`].
@@ -135,19 +135,19 @@ pub struct GapState {
     pub id: Id<kind::Gap>,
     /// The agent that the questions were for.
     pub agent_id: Id<kind::Agent>,
-    /// What became of it.
+    /// Whether it is open, answered or dismissed.
     pub status: GapStatus,
     /// The source that got a pair for it, if that still exists.
     pub source_id: Option<Id<kind::Source>>,
-    /// The agent's generation when it was last searched for.
+    /// The agent's generation at the last search for an answer to it.
     pub checked_generation: Option<u64>,
     /// When it got its status; `None` if it was never changed.
     pub changed_at: Option<Timestamp>,
 }
 
 impl GapState {
-    /// The gap was searched for at this generation of its agent, and may be answered by now. A gap that is not open any more
-    /// stays as it is.
+    /// The gap after a search for an answer at this generation of its agent. A gap that is no longer open does not
+    /// change.
     #[must_use]
     pub fn checked(self, generation: u64, is_answered: bool, now: Timestamp) -> Self {
         match (self.status, is_answered) {
@@ -162,8 +162,8 @@ impl GapState {
         }
     }
 
-    /// The owner opens or dismisses the gap, at this generation of its agent. What the owner opens is not closed again by
-    /// what the agent knows already.
+    /// The gap after its owner has opened or dismissed it, at this generation of its agent. A gap that the owner opens
+    /// is not closed again until the agent's content changes.
     #[must_use]
     pub fn changed(self, change: GapChange, generation: u64, now: Timestamp) -> Self {
         let checked_generation = match change {
@@ -173,7 +173,7 @@ impl GapState {
         Self { status: change.status(), checked_generation, changed_at: Some(now), ..self }
     }
 
-    /// The owner has added a pair to this source, which answers the gap.
+    /// The gap after its owner has answered it by adding a pair to this source.
     #[must_use]
     pub fn answered(self, source: Id<kind::Source>, now: Timestamp) -> Self {
         Self { status: GapStatus::Answered, source_id: Some(source), changed_at: Some(now), ..self }
@@ -204,8 +204,8 @@ impl GapReason {
     }
 }
 
-/// Whether the questions of conversations of this channel become gaps. Programs that use an agent as a model send prompts
-/// of their own, which are no questions of people.
+/// Whether the questions of conversations of this channel become gaps. Programs that use an agent as a model send
+/// prompts of their own, which are not questions of people.
 pub const fn is_collected(channel: Channel) -> bool {
     match channel {
         Channel::Api | Channel::Mcp | Channel::Widget => true,
@@ -299,11 +299,11 @@ pub struct Ungrouped {
 pub struct KnownGap {
     /// The gap.
     pub id: Id<kind::Gap>,
-    /// Its first questions, by which it is known, each cut.
+    /// Its first questions, which represent it, each cut.
     pub questions: Vec<String>,
 }
 
-/// What a question is most like.
+/// The group that a question joins, because it is most similar to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Joined {
     /// The group with that number.
@@ -326,7 +326,7 @@ pub struct PlacedQuestion {
 }
 
 impl Ungrouped {
-    /// The gap of each question, by what it joined.
+    /// The gap of each question, from the groups that the questions joined.
     pub fn place(&self, joined: &[Joined]) -> Vec<PlacedQuestion> {
         let placed = |(question, joined): (&AskedQuestion, &Joined)| {
             let (gap, is_new) = match joined {
@@ -344,7 +344,7 @@ impl Ungrouped {
 pub struct GapFilter {
     /// Those of this status.
     pub status: GapStatus,
-    /// The most frequent ones, at most so many.
+    /// The maximum number; the most frequent gaps are listed.
     pub limit: GapLimit,
 }
 
@@ -357,7 +357,7 @@ impl GapLimit {
     ///
     /// # Errors
     ///
-    /// What must hold, if it is not an integer in range.
+    /// The requirement, if it is not an integer in the range.
     pub fn parse(text: &str) -> Result<Self, FieldError> {
         let (low, high) = limits::PAGE_SIZE_RANGE;
         let number = text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok());
@@ -388,7 +388,7 @@ pub struct GapList {
     pub ungrouped: u64,
 }
 
-/// A gap that was searched for.
+/// The result of a search for an answer to a gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CheckedGap {
     /// The gap.

@@ -156,11 +156,11 @@ pub const GAP_MEMBERS: usize = 3;
 pub const GAP_COMPARED_CHARS: usize = 400;
 /// Most questions of a gap that are shown.
 pub const GAP_EXAMPLES: usize = 5;
-/// Longest text of such a question; a longer one is cut at a word.
+/// Longest text of a question of a gap that is shown; a longer one is cut at a word.
 pub const GAP_EXAMPLE_CHARS: usize = 300;
 /// The maximum number of searches of a request that determines which gaps can now be answered.
 pub const GAP_SEARCHES: usize = 100;
-/// How long such a request starts new searches.
+/// How long a request that looks for answers to gaps starts new searches.
 pub const GAP_SEARCH_MILLIS: i64 = 2_000;
 /// Longest answer with which a gap is closed.
 pub const GAP_ANSWER_CHARS: usize = TEXT_SOURCE_CHARS;
@@ -184,13 +184,14 @@ pub const CHECKS_AT_ONCE: usize = 4;
 pub const CHECK_ATTEMPTS: u32 = 3;
 /// How long the next attempt at a check waits if the server was overloaded.
 pub const CHECK_OVERLOADED_MILLIS: u64 = 1_000;
-/// How long it waits after the first attempt that failed; twice as long after the second.
+/// How long the next attempt at a check waits after the first one failed; twice as long after the second.
 pub const CHECK_FAILED_MILLIS: u64 = 2_000;
 /// Life of the lease of a run of checks without a heartbeat.
 pub const CHECK_LEASE_MILLIS: i64 = 30_000;
 /// How long a run waits after a source was trained, so that several sources trained together lead to one run.
 pub const CHECK_DELAY_MILLIS: i64 = 1_000;
-/// The longest time that such a run waits for sources of the agent that are still being processed (5 minutes).
+/// The longest time that a run after a training waits for sources of the agent that are still being processed (5
+/// minutes).
 pub const CHECK_WAIT_MILLIS: i64 = 5 * 60 * 1_000;
 /// Most stored bytes of an agent's sources whose checks are compared for a guarded source (16 MiB). They are indexed in memory,
 /// which takes several times as much.
@@ -223,7 +224,7 @@ pub const JOB_CRASHES: u32 = 3;
 pub const JOB_CRASHES_IN_ALL: u32 = 100;
 /// Attempts at a job with transient failures, after which its source fails.
 pub const JOB_ATTEMPTS: u32 = 5;
-/// The pause after the first of them, ±20 %; each further one is twice as long.
+/// The pause after the first transient failure of a job, ±20 %; each further one is twice as long.
 pub const JOB_PAUSE_MILLIS: u64 = 1_000;
 /// Small jobs of one agent that are carried out together…
 pub const JOBS_TOGETHER: usize = 16;
@@ -249,7 +250,7 @@ pub const LIVE_SECRETS: usize = 10;
 pub const RETIRED_SECRET_MILLIS: i64 = DAY_MILLIS;
 /// How long an endpoint must have failed before it is disabled.
 pub const ENDPOINT_FAILING_MILLIS: i64 = 5 * DAY_MILLIS;
-/// How many attempts must have failed in that time.
+/// How many attempts at an endpoint must have failed in a row before it is disabled.
 pub const ENDPOINT_FAILURES: u64 = 10;
 /// The number of pending deliveries from which an endpoint gets no more test events.
 pub const TESTED_BACKLOG: u64 = 100;
@@ -275,7 +276,7 @@ pub const EMBEDDING_TRIES: u32 = 3;
 pub const EMBEDDING_REDUCTIONS: u32 = 6;
 /// After a failed embedding request, its source waits for this multiple of the request's duration.
 pub const EMBEDDING_FAILURE_FACTOR: u32 = 10;
-/// The longest such wait: ten minutes.
+/// The longest wait of a source after a failed embedding request: ten minutes.
 pub const EMBEDDING_FAILURE_WAIT_MILLIS: u64 = 10 * 60 * 1_000;
 /// How long the sources of an account wait for their vectors if it may not store more bytes: an hour.
 pub const VECTOR_OVER_QUOTA_MILLIS: i64 = 60 * 60 * 1_000;
@@ -284,7 +285,7 @@ pub const VECTOR_LEASE_MILLIS: i64 = 5 * 60 * 1_000;
 /// Most agents that are listed as models.
 pub const LISTED_MODELS: usize = 1_000;
 /// Most values in a message to the MCP interface: its objects, arrays, texts, numbers and so on. Each takes up to some
-/// hundred bytes of memory in a parser, however short its text is.
+/// hundred bytes of memory in a parser, even if its text is short.
 pub const MCP_VALUES: usize = 4_096;
 /// Longest text of a result of the MCP tool `search`; a longer passage is cut at a word.
 pub const MCP_RESULT_CHARS: usize = 1_000;
@@ -332,7 +333,7 @@ pub const VISITOR_BODY_BYTES: usize = 32 * 1_024;
 pub const VISITOR_CONVERSATIONS: usize = 20;
 /// Most messages of a conversation that are shown to its visitor.
 pub const VISITOR_MESSAGES: usize = 100;
-/// Most bytes of the texts and citations of these messages together (256 KiB).
+/// Most bytes of the texts and citations of the messages that are shown to a visitor, together (256 KiB).
 pub const VISITOR_MESSAGES_BYTES: usize = 256 * 1_024;
 /// Longest signed identity of a visitor, in bytes.
 pub const IDENTITY_BYTES: usize = 4_096;

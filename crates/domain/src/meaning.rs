@@ -103,7 +103,7 @@ pub struct Space {
     pub probe: Vector,
     /// The mean cosine of texts that do not belong together: see [`calibrate`].
     pub chance: f32,
-    /// How far above it the mean cosine of texts that belong together lies; 0 if that is not known.
+    /// How much higher the mean cosine of texts that belong together is; 0 if that is not known.
     pub reach: f32,
     /// The cosine from which a passage answers, if the settings name one.
     pub floor: Option<f32>,
@@ -115,13 +115,13 @@ const ODDS_AT_FLOOR: f32 = -1.02;
 const ODDS_OF_REACH: f32 = 14.0;
 /// The rise above other passages, in reaches, at which the odds by meaning are even.
 const EVEN: f32 = 1.12;
-/// How much the odds by meaning count, relative to the weight of meaning in the ranking, and at most. They tell more
+/// The weight of the odds by meaning, relative to the weight of meaning in the ranking, and its maximum. They tell more
 /// about whether a question is answered than about which passage is best.
 const ODDS_SHARE: f32 = 4.0 / 3.0;
 const MOST_ODDS_SHARE: f32 = 0.8;
 /// By how much the odds rise with each reach above a floor that the settings name.
 const ODDS_ABOVE_FLOOR: f32 = 4.4;
-/// The least reach that is reckoned with, for models that tell little apart.
+/// The minimum reach that is used, for models whose cosines differ little.
 const LEAST_REACH: f32 = 0.03;
 /// How much the calibration counts in the background of an agent, as a number of passages.
 const CALIBRATION: f32 = 16.0;
@@ -177,7 +177,7 @@ fn share(odds: f32) -> f32 {
 }
 
 /// Questions and statements in pairs, most of them in different words. The cosines of those that do not belong together
-/// show how high chance reaches in a space.
+/// show which cosines occur by chance in a space.
 pub const PAIRS: [(&str, &str); 16] = [
     ("When can I visit?", "Our doors are open from nine to five on weekdays."),
     (
@@ -206,8 +206,8 @@ pub const PAIRS: [(&str, &str); 16] = [
     ),
 ];
 
-/// What the cosines of a space mean, from the vectors of [`PAIRS`]: the mean of those that do not belong together, and how
-/// far above it the mean of those that do lies; 0 if it does not.
+/// Calibrates a space from the vectors of [`PAIRS`]: returns the mean cosine of texts that do not belong together, and
+/// how much higher the mean cosine of texts that do is; 0 if it is not higher.
 pub fn calibrate(questions: &[Vector], statements: &[Vector]) -> (f32, f32) {
     let (mut chance, mut related) = (Vec::new(), Vec::new());
     for (number, question) in questions.iter().enumerate() {

@@ -63,9 +63,8 @@ impl PageRequest {
         i64::from(self.size) + 1
     }
 
-    /// How many items fit on the page, by the bytes of the texts of each, of which
-    /// [`PageRequest::lookahead`] are looked at: up to the page's size and [`limits::LIST_BYTES`], and at
-    /// least one.
+    /// How many items fit on the page, from the bytes of the texts of each item: at most the page's size and
+    /// [`limits::LIST_BYTES`], and at least one. Only the first [`PageRequest::lookahead`] items are examined.
     pub fn fit(&self, text_bytes: &[usize]) -> Fit {
         let most = usize::try_from(self.size).unwrap_or(usize::MAX);
         let mut left = limits::LIST_BYTES;

@@ -1,4 +1,4 @@
-//! Sources: what an agent knows, and the states that a source goes through.
+//! Sources: the content that an agent answers from, and the states of a source.
 
 mod content;
 mod pairs;
@@ -175,7 +175,7 @@ impl Source {
         Self { state: self.state.fail(message), progress: None, ..self }
     }
 
-    /// Whether it has content that answers questions, so that deleting it changes what its agent knows.
+    /// Whether it has content that answers questions, so that deleting it changes the content of its agent.
     pub const fn answers(&self) -> bool {
         self.state.searchable().is_some()
     }

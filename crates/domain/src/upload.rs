@@ -85,7 +85,7 @@ pub enum UploadType {
     Rtf,
     /// A message (RFC 5322), with what is attached to it.
     Eml,
-    /// Portable Network Graphics: a picture, as those that follow. They are read by OCR only.
+    /// Portable Network Graphics. This and the following types are pictures, which are read by OCR only.
     Png,
     /// Joint Photographic Experts Group.
     Jpeg,

@@ -135,7 +135,7 @@ pub enum Quota {
 }
 
 impl Quota {
-    /// The limit that applies, `default` being used if the account has none of its own.
+    /// The limit that applies: `default` if the account has none of its own.
     pub const fn resolve(self, default: Option<u64>) -> Option<u64> {
         match self {
             Self::Default => default,
@@ -158,8 +158,8 @@ pub fn check_bytes(limit: Option<u64>, kept: u64, more: u64) -> Result<(), Error
     }
 }
 
-/// The bytes that must fit if `after` bytes replace `before`; `None` if they are no more: then they always may, even if
-/// the account exceeds its limit.
+/// The additional bytes for which the limit is checked if `after` bytes replace `before`. `None` if there are none: such a
+/// change is always allowed, even if the account exceeds its limit.
 pub const fn growth(before: u64, after: u64) -> Option<u64> {
     match after.checked_sub(before) {
         Some(0) | None => None,
@@ -167,7 +167,7 @@ pub const fn growth(before: u64, after: u64) -> Option<u64> {
     }
 }
 
-/// Checks that an account may have another message answered. `used` is what it used of this month, and `in_progress` is
+/// Checks that an account may have another message answered. `used` is its usage in this month, and `in_progress` is
 /// how many messages are being answered; a quota of `None` is no limit.
 ///
 /// # Errors
@@ -197,7 +197,7 @@ pub struct AccountQuotas {
     pub messages: Quota,
     /// Tokens of models.
     pub tokens: Quota,
-    /// Bytes of sources, with what was extracted from them, and of files; not of a month.
+    /// Bytes of sources, with what was extracted from them, and of files; independent of the month.
     pub bytes: Quota,
 }
 
@@ -208,7 +208,7 @@ pub struct DefaultQuotas {
     pub messages: Option<u64>,
     /// Tokens of models.
     pub tokens: Option<u64>,
-    /// Bytes of sources, with what was extracted from them, and of files; not of a month.
+    /// Bytes of sources, with what was extracted from them, and of files; independent of the month.
     pub bytes: Option<u64>,
 }
 
@@ -217,7 +217,7 @@ pub struct DefaultQuotas {
 pub struct Standing {
     /// The quotas that are set for it.
     pub quotas: AccountQuotas,
-    /// What it has used of this month.
+    /// Its usage in this month.
     pub used: Consumption,
     /// Bytes that it keeps.
     pub kept_bytes: u64,

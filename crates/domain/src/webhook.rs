@@ -76,7 +76,7 @@ impl EventName {
     }
 }
 
-/// How much of a source its events contain.
+/// How much the events of an endpoint contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PayloadStyle {
     /// Everything.

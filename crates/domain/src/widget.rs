@@ -1,4 +1,4 @@
-//! Widgets: public ways to an agent; their visitors, and what visitors leave.
+//! Widgets: public access to an agent. Also their visitors, and the contact details that visitors leave.
 
 mod admission;
 mod given;
@@ -32,7 +32,7 @@ pub use visitor::{
     HandoffMessage, HandoffMessageRule, Lead, Visitor, VisitorConversation, VisitorScope,
 };
 
-/// A public way to one agent.
+/// Public access to one agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Widget {
     /// `wgt_` and 10 characters.
@@ -45,7 +45,7 @@ pub struct Widget {
     pub name: WidgetName,
     /// The public name, which its addresses contain.
     pub token: WidgetToken,
-    /// Whether the public routes know it.
+    /// Whether it can be used. If not, the public routes treat its token as unknown.
     pub is_active: bool,
     /// The sites that may embed it.
     pub origins: Origins,
@@ -57,7 +57,7 @@ pub struct Widget {
     pub look: Look,
     /// How much its visitors may send.
     pub limits: WidgetLimits,
-    /// Which entry of a file of declared objects it is.
+    /// The entry of a declaration file that manages it.
     pub managed: Option<Managed>,
     /// When it was created.
     pub created_at: Timestamp,
@@ -66,7 +66,7 @@ pub struct Widget {
 }
 
 impl Widget {
-    /// A widget without settings of its own.
+    /// A widget with the default settings.
     pub fn new(
         id: Id<kind::Widget>,
         (account_id, agent_id): (Id<kind::Account>, Id<kind::Agent>),
@@ -113,8 +113,8 @@ impl Widget {
         Ok(())
     }
 
-    /// Replaces the token. The old one works until `old_until`, and not at all if that is not after `now`. One that was
-    /// replaced earlier stops working.
+    /// Replaces the token. The old one works until `old_until`, and not at all if that is not after `now`. A token that
+    /// was replaced earlier stops working.
     #[must_use]
     pub fn rotate_token(
         self,

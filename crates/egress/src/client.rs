@@ -31,8 +31,8 @@ pub struct EgressSettings {
     /// Non-public ranges that may be requested. Local names and unusual ports are allowed if they resolve into these
     /// ranges. Addresses of [`Scope::Never`](crate::Scope::Never) are always refused.
     pub allow: Vec<IpNet>,
-    /// Addresses that the server itself listens on. They are never requested at their port, whatever else is allowed. A
-    /// wildcard means every address of this machine.
+    /// Addresses that the server itself listens on. They are never requested at their port, even if other settings
+    /// allow them. A wildcard means every address of this machine.
     pub own: Vec<SocketAddr>,
     /// The `User-Agent`.
     pub user_agent: String,

@@ -8,9 +8,9 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-/// Names that are looked up at once in the process. Each occupies a thread for blocking work until the system's
-/// resolver gives up, which may take longer than any request waits. Give the runtime more such threads than this, so
-/// that names without an answer do not delay other work.
+/// The number of names that are looked up at once in the process. Each occupies a thread for blocking work until the
+/// system's resolver gives up, which may take longer than any request waits. Give the runtime more such threads than
+/// this, so that names without an answer do not delay other work.
 pub const LOOKUPS_AT_ONCE: usize = 96;
 /// The number of these for names of one registered domain, so that a domain whose name servers do not answer leaves
 /// places for others.

@@ -68,7 +68,7 @@ pub(crate) async fn resolve_guarded(
     terms: Terms,
     host: &str,
 ) -> Result<Vec<IpAddr>, Unresolved> {
-    // The name could only have had allowed addresses, and has none.
+    // Only allowed addresses are accepted, and the name has none.
     let nowhere = || match terms.is_allowed_only() {
         true => Unresolved::Refused(Reason::LocalName),
         false => Unresolved::NoAddress,

@@ -5,7 +5,7 @@ const TERM_BYTES: usize = 120;
 /// The longest term that is not code, in words. A longer one is the beginning of a sentence.
 const TERM_WORDS: usize = 4;
 
-/// The term that `line` defines: what is before its first colon, if that is code, an option or a few words, and its
+/// The term that `line` defines: the text before its first colon, if that is code, an option or a few words, and its
 /// definition follows.
 ///
 /// # Examples
@@ -29,7 +29,7 @@ pub fn defined_term(line: &str) -> Option<&str> {
     (has_words && (is_code || is_short) && !term.starts_with('|')).then_some(term)
 }
 
-/// Where the first colon is that is followed by a space and is not within code.
+/// The position of the first colon that is followed by a space and is not within code.
 fn colon(text: &str) -> Option<usize> {
     let mut is_code = false;
     text.char_indices().find_map(|(at, character)| {

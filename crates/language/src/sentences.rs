@@ -53,7 +53,7 @@ fn push_sentence(sentences: &mut Vec<Range<usize>>, text: &str, range: Range<usi
     }
 }
 
-/// The piece that begins at `start`, without surrounding white space; `None` if there is nothing else.
+/// The piece that begins at `start`, without surrounding white space; `None` if it is only white space.
 fn push_trimmed(sentences: &mut Vec<Range<usize>>, start: usize, piece: &str) {
     let trimmed = piece.trim();
     if !trimmed.is_empty() {

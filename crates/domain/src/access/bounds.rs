@@ -35,8 +35,8 @@ impl ApiKey {
         self.managed = managed.unwrap_or_else(|| self.managed.take());
     }
 
-    /// The root key that is in place, when the program starts with the same root key again: it gets the
-    /// permissions, agents and end of `configured`, and keeps everything else.
+    /// The stored root key after the program was started with the same root key again: it gets the permissions, agents
+    /// and expiry of `configured`, and keeps everything else.
     #[must_use]
     pub fn reinstated(self, configured: &Self) -> Self {
         Self {
@@ -47,8 +47,8 @@ impl ApiKey {
         }
     }
 
-    /// Whether `other`, of the same account, exists for this key: one that is restricted to agents
-    /// sees the keys that are restricted to some of these.
+    /// Whether this key sees `other`, a key of the same account. A key that is restricted to agents sees only keys that
+    /// are restricted to some of the same agents.
     pub fn sees(&self, other: &Self) -> bool {
         let Some(own) = &self.agent_ids else { return true };
         other.agent_ids.as_ref().is_some_and(|ids| ids.iter().all(|id| own.contains(id)))

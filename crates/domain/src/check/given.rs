@@ -8,7 +8,7 @@ use crate::limits;
 use crate::source::web_address;
 use crate::text::{check_length, check_not_blank};
 
-/// A check that was read and not yet checked.
+/// A check as it was read from a request, not validated yet.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GivenCheck {
     /// The question.
@@ -26,7 +26,7 @@ impl CheckList {
     ///
     /// # Errors
     ///
-    /// All parts that are out of their limits, with their paths.
+    /// Returns an error about all parts that exceed their limits, with their paths.
     pub fn parse(given: Vec<GivenCheck>) -> Result<Self, Error> {
         if given.len() > limits::CHECKS {
             let message =

@@ -21,9 +21,9 @@ pub struct Comparison {
 pub enum ComparisonOutcome {
     /// All checks were asked of the new content.
     Compared {
-        /// What they found there.
+        /// The results for the new content.
         results: Vec<CheckResult>,
-        /// The questions of those that fail there and pass now.
+        /// The questions of the checks that fail on the new content and pass on the present content.
         lost: Vec<String>,
     },
     /// They could not be asked, for this reason.

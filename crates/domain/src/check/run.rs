@@ -175,8 +175,8 @@ impl CheckRun {
         Some(Self::new(id, agent, (RunTrigger::Trained, Some(source.id)), now))
     }
 
-    /// When it is the new run's turn at the earliest: after a training a little later, so that several sources trained
-    /// together lead to one run.
+    /// The earliest time at which the new run may begin: a little later after a training, so that several sources that
+    /// are trained together lead to one run.
     pub fn due_at(&self) -> Timestamp {
         match self.trigger {
             RunTrigger::Trained => self.created_at.plus_millis(limits::CHECK_DELAY_MILLIS),
@@ -184,8 +184,8 @@ impl CheckRun {
         }
     }
 
-    /// If the run waits at `now` as long as sources of its agent are being processed, when to look at them again. A run after
-    /// a training does so until it begins, for [`limits::CHECK_WAIT_MILLIS`] at most.
+    /// When to look at the sources of the agent again, if the run must wait at `now` while some of them are being
+    /// processed. Only a run after a training waits, before it begins, for [`limits::CHECK_WAIT_MILLIS`] at most.
     pub fn waits_until(&self, now: Timestamp) -> Option<Timestamp> {
         let is_new = self.status == RunStatus::Pending && self.trigger == RunTrigger::Trained;
         let waited = now.as_millis() - self.created_at.as_millis();
@@ -193,13 +193,13 @@ impl CheckRun {
             .then(|| now.plus_millis(limits::CHECK_DELAY_MILLIS))
     }
 
-    /// A worker takes the run up.
+    /// The run after a worker has claimed it.
     #[must_use]
     pub fn begin(self) -> Self {
         Self { status: RunStatus::Running, ..self }
     }
 
-    /// Further checks were asked.
+    /// The run after further checks were asked.
     #[must_use]
     pub fn record(mut self, results: Vec<CheckResult>) -> Self {
         self.results.extend(results);

@@ -11,7 +11,7 @@ const SHARED: usize = 3;
 /// Ids of a run.
 const RUN: u32 = 128;
 
-/// Generates random ids of which 128 in a row begin with the same three characters.
+/// Generates random ids. 128 in a row begin with the same three characters.
 ///
 /// A database keeps the entries of an index in the order of their keys. Entries with entirely random ids are spread
 /// over as many pages as there are entries, and each of these pages is written for one of them; those of a run are on

@@ -25,8 +25,8 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// The next batch of a source, of at most `most` passages. It is halved at least `least` times, but no text for
-    /// that alone.
+    /// The next batch of a source, of at most `most` passages. It is halved at least `least` times; a text is not cut
+    /// for that alone.
     pub fn of(lacking: &LackingVectors, most: usize, least: u32) -> Self {
         let most = most.max(1);
         let halvings = lacking.halvings;
@@ -70,8 +70,8 @@ impl Batch {
         self.halvings.min(alone(self.most)).saturating_sub(1)
     }
 
-    /// The halvings of the next attempt after the model failed on this one; `None` if it produces no vector for the
-    /// only passage, however short.
+    /// The halvings of the next attempt after the model failed on this one; `None` if it produces no vector even for
+    /// the shortest text of the only passage.
     pub fn after_failure(&self) -> Option<u32> {
         let alone = alone(self.most);
         if self.passages.len() > 1 {

@@ -106,7 +106,7 @@ pub trait CheckStore: Send + Sync {
         results: Vec<CheckResult>,
         now: Timestamp,
     ) -> Result<(), Error>;
-    /// Releases the run, to be claimed again at `at`. If it `counts`, it was an attempt.
+    /// Releases the run, to be claimed again at `at`. `counts` is whether it was an attempt.
     async fn release_run(&self, lease: &RunLease, at: Timestamp, counts: bool)
     -> Result<(), Error>;
     /// Ends a run, and writes its event `event` if [`CheckRun::event`] gives one, in one transaction. Returns the run;

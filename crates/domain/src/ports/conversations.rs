@@ -121,8 +121,8 @@ pub trait ConversationStore: Send + Sync {
         number: u64,
         completion: Option<Completion<()>>,
     ) -> Result<(), Error>;
-    /// The receipt of the message with that number, with the passages that its hits still have, of sources of the same
-    /// agent. Fails as [`ConversationStore::rate_message`] does, and with [`Error::NoReceipt`] if there is none.
+    /// The receipt of the message with that number, with the passages of those hits that still exist in sources of the
+    /// same agent. Fails as [`ConversationStore::rate_message`] does, and with [`Error::NoReceipt`] if there is none.
     async fn find_receipt(
         &self,
         scope: &Scope,

@@ -52,14 +52,14 @@ pub trait CrawlStore: Send + Sync {
         event: Id<kind::Event>,
         now: Timestamp,
     ) -> Result<Option<Source>, Error>;
-    /// The checks that are to be compared before a crawl ends: those of the agent, if the source is guarded, has earlier
-    /// content and would have another one. Otherwise, and if the lease was lost, there are none.
+    /// The checks that are to be compared before a crawl ends: those of the agent, if the source is guarded and has
+    /// earlier content that would change. Otherwise, and if the lease was lost, there are none.
     async fn guarding(&self, lease: &Lease) -> Result<Vec<Check>, Error>;
     /// Ends a crawl that was compared, and records the comparison as a run of the agent's checks. If it is a
     /// [refusal](Comparison::refusal), the crawl ends as by
     /// [`JobStore::finish_failed`](super::JobStore::finish_failed), and checks that would fail are reported; otherwise
-    /// as by [`CrawlStore::finish_crawl`]. All of it is one transaction. The ids are those of the event of the source
-    /// and of that of the checks.
+    /// as by [`CrawlStore::finish_crawl`]. All of it is one transaction. The ids are those of the source's event and of
+    /// the checks' event.
     async fn finish_compared(
         &self,
         lease: &Lease,

@@ -72,7 +72,7 @@ pub trait GapStore: Send + Sync {
         agent: Id<kind::Agent>,
         filter: GapFilter,
     ) -> Result<GapList, Error>;
-    /// Notes that open gaps were searched for at the agent's generation, and closes those that are answered.
+    /// Notes that answers to open gaps were searched for at the agent's generation, and closes the answered ones.
     async fn note_checked(
         &self,
         agent: AgentVersion,

@@ -75,7 +75,7 @@ pub struct AgentContent {
     pub sources: Vec<(Id<kind::Source>, u64)>,
 }
 
-/// When all passages of an agent are wanted.
+/// The conditions under which all passages of an agent are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted {
     /// Only if the stored content of its sources takes at most this many bytes.
@@ -134,8 +134,8 @@ pub trait PassageFeed: Send + Sync {
     /// Passages of some of a source's documents, each with its document's position, in order of both;
     /// `None` if the source is no longer at `version`. `documents` are in order too.
     ///
-    /// Returns at most [`FEED_PASSAGES`](crate::limits::FEED_PASSAGES) of them, starting behind `after`, the positions
-    /// of a document and one of its passages. If there are this many, ask again with the last one.
+    /// Returns at most [`FEED_PASSAGES`](crate::limits::FEED_PASSAGES) of them, starting after the passage `after`: the
+    /// positions of its document and of the passage. If there are this many, ask again with the last one.
     async fn passages(
         &self,
         source: Id<kind::Source>,

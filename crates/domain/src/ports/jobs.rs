@@ -122,8 +122,8 @@ pub trait Housekeeping: Send + Sync {
     /// Removes the numbers of messages of widgets on days before `before`. Returns how many were removed.
     async fn expire_widget_days(&self, before: Day) -> Result<u64, Error>;
     /// Removes questions in gaps of agents that have more than are kept, and gaps without questions. Looks at some
-    /// agents behind `after`, in the order of their ids. Returns how many questions were removed, and where to
-    /// continue; `None` after the last agent.
+    /// agents after `after`, in the order of their ids. Returns how many questions were removed, and where to continue;
+    /// `None` after the last agent.
     async fn expire_gaps(
         &self,
         after: Option<Id<kind::Agent>>,

@@ -136,8 +136,8 @@ pub trait VectorStore: Send + Sync {
     /// [`EMBEDDED_BYTES`](crate::limits::EMBEDDED_BYTES).
     async fn claim_vectors(&self, claim: VectorClaim) -> Result<Option<VectorWork>, Error>;
     /// Stores vectors of claimed passages, each with the position of its passage, without gaps from the first one on;
-    /// `None` for one for which the model produces no vector. Deleted passages are ignored. The next claim of the
-    /// source gets `halvings`. Fails with [`Error::BytesExceeded`] if the account may not store that much.
+    /// `None` if the model produces no vector for it. Deleted passages are ignored. The next claim of the source gets
+    /// `halvings`. Fails with [`Error::BytesExceeded`] if the account may not store that much.
     async fn store_vectors(
         &self,
         claimed: &LackingVectors,
@@ -200,9 +200,9 @@ pub trait VectorFeed: Send + Sync {
         agent: Id<kind::Agent>,
         space: i64,
     ) -> Result<Option<AgentVectors>, Error>;
-    /// Vectors of a source with the positions of their passages, in order, behind `after`: `None` for one that the
-    /// model refused, and instead of the list if the source is no longer at `version`. At most
-    /// [`FEED_PASSAGES`](crate::limits::FEED_PASSAGES): if there are as many, ask again behind the last.
+    /// Vectors of a source with the positions of their passages, in order, after the position `after`; a passage that
+    /// the model refused has none. `None` instead of the list if the source is no longer at `version`. At most
+    /// [`FEED_PASSAGES`](crate::limits::FEED_PASSAGES): if there are as many, ask again after the last one.
     async fn vectors(
         &self,
         source: Id<kind::Source>,

@@ -75,7 +75,7 @@ pub trait StageObserver: Send + Sync {
 pub struct Stages(Option<Arc<dyn StageObserver>>);
 
 impl Stages {
-    /// Stages of which `observer` is notified.
+    /// Stages that are reported to `observer`.
     pub fn observed_by(observer: Arc<dyn StageObserver>) -> Self {
         Self(Some(observer))
     }

@@ -86,7 +86,7 @@ pub trait KeyStore: Send + Sync {
     ) -> Result<(), Error>;
     /// Records when keys were last used; deleted keys are ignored.
     async fn note_uses(&self, uses: Vec<(Id<kind::ApiKey>, Timestamp)>) -> Result<(), Error>;
-    /// The key with that hash, expired ones included.
+    /// The key with that hash, even if it has expired.
     async fn find_key(&self, hash: KeyHash) -> Result<Option<ApiKey>, Error>;
     /// Makes `key` (with `hash`) the one root key of `account`, creating the account if it does not exist; an earlier
     /// root key stops working. One transaction. If the root key already has this hash, it stays the same key and gets
@@ -314,7 +314,7 @@ pub trait Spool: Send + Sync {
 
 /// A file that is written once, from its beginning to its end, and then read.
 ///
-/// Invariant: it is gone with this handle, and with the process, however that ends.
+/// Invariant: it is removed when this handle is dropped and when the process ends, even if the process is killed.
 #[async_trait]
 pub trait SpooledFile: Send {
     /// Adds a piece at the end. If it fails, the file is no longer usable.

@@ -97,7 +97,7 @@ impl Paces {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A state is whole after every statement.
+        // The state is consistent after every statement, even if a thread panicked.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -120,8 +120,9 @@ impl Pace {
         if is_recent(self.flooded, now) { longest / SHARE_WHILE_FLOODED } else { longest }
     }
 
-    /// Counts a refusal, at this time if it was beyond all bounds. Others prolong a flood only if they are many: after a
-    /// burst, those who wait for their replies and come again get all of the wait back.
+    /// Counts a refusal. `flooded` is its time, if even the longest wait or the number of replies in progress was
+    /// exceeded. Other refusals prolong a flood only if they are many, so that after a burst, callers who wait for
+    /// their replies soon have the whole wait again.
     fn refuse(&mut self, flooded: Option<Instant>) {
         self.refused += 1;
         self.flooded = flooded.or(self.flooded);
@@ -131,7 +132,7 @@ impl Pace {
         self.in_progress >= ALWAYS && self.between.saturating_mul(self.in_progress) > longest
     }
 
-    /// Counts one less, which was done at this time, or was not done.
+    /// Counts one reply in progress less. `done` is when it was completed; `None` if it was not.
     fn leave(&mut self, done: Option<Instant>) {
         self.in_progress = self.in_progress.saturating_sub(1);
         let Some(now) = done else { return };

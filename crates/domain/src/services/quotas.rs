@@ -19,7 +19,7 @@ use crate::usage::{
 /// How long the quotas of an account are used before they are read again.
 const QUOTAS_LIFE_MILLIS: i64 = 1_000;
 
-/// What this process knows about an account.
+/// What this process remembers of an account.
 #[derive(Debug, Clone, Copy)]
 struct Known {
     /// Its quotas, and when they were read.

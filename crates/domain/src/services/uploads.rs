@@ -71,7 +71,7 @@ impl Uploads {
         Self { store, objects, spool, clock, entropy }
     }
 
-    /// A file of which no bytes have arrived yet.
+    /// A file whose first bytes have not arrived yet.
     pub fn receive(&self) -> IncomingFile {
         IncomingFile::new(self.spool.file())
     }

@@ -38,8 +38,8 @@ pub struct NewEndpoint {
 /// share; others wait.
 const CHECKS: u64 = 8;
 
-/// Manages webhook endpoints. They belong to the account and receive the events of all its agents, so none exists for a
-/// key that is restricted to agents.
+/// Manages webhook endpoints. They belong to the account and receive the events of all its agents, so a key that is
+/// restricted to agents sees none.
 #[derive(Clone)]
 pub struct Webhooks {
     store: Arc<dyn WebhookStore>,
@@ -246,7 +246,7 @@ impl Webhooks {
     }
 }
 
-/// The account in which an endpoint is searched for. For a caller that is restricted to agents, no endpoint exists.
+/// The account in which an endpoint is searched for. A caller that is restricted to agents sees no endpoints.
 fn owner(scope: &Scope, id: Id<kind::WebhookEndpoint>) -> Result<Id<kind::Account>, Error> {
     if scope.agents.is_some() { Err(unknown(id)) } else { Ok(scope.account) }
 }

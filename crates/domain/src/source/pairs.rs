@@ -55,7 +55,7 @@ impl QaPair {
 }
 
 /// Reads the pairs of a `qa` source: a JSON array of 1 to 500 objects with the non-empty string fields `question` and
-/// `answer`, of which the first has at most 2,000 characters.
+/// `answer`. A question has at most 2,000 characters.
 ///
 /// Memory is bounded by the length of `text`: values that are not pairs are checked but not kept.
 ///

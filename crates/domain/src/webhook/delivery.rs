@@ -121,8 +121,8 @@ impl Delivery {
     }
 }
 
-/// How many attempts may begin at an endpoint: at most `wanted`, as long as no more than `most` are in progress, of
-/// which there are `in_flight` now.
+/// How many attempts at an endpoint may begin: at most `wanted`, and no more than leave at most `most` in progress.
+/// Now, `in_flight` are in progress.
 pub const fn may_begin(wanted: u32, most: u32, in_flight: u32) -> u32 {
     let room = most.saturating_sub(in_flight);
     if wanted < room { wanted } else { room }

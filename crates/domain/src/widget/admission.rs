@@ -11,9 +11,9 @@ pub enum IdentityRule {
     /// All visitors are anonymous.
     #[default]
     None,
-    /// Some are.
+    /// Visitors may be anonymous or have a signed identity.
     Optional,
-    /// None is.
+    /// Every visitor needs a signed identity.
     Required,
 }
 
@@ -63,7 +63,8 @@ impl IdentityRule {
     ///
     /// # Errors
     ///
-    /// [`NotAdmitted`] if the widget requires signed identities and this is none, or accepts none and this is one.
+    /// [`NotAdmitted`] if the widget requires a signed identity and this is not one, or accepts no signed identities
+    /// and this is one.
     pub const fn admits(self, identification: Identification) -> Result<(), NotAdmitted> {
         match (self, identification) {
             (Self::None | Self::Optional, Identification::Anonymous)

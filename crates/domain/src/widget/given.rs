@@ -11,8 +11,8 @@ use crate::every::every;
 use crate::limits;
 use crate::managed::Managed;
 
-/// Fields of a widget that were read and not yet checked; what is `None` is not changed. In those that can be null, the
-/// inner `None` is null.
+/// Fields of a widget as they were read, not validated yet. A field that is `None` is not changed; the inner `None` of
+/// a field that can be null is null.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GivenWidget {
     /// See [`Widget::name`].

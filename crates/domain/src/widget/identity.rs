@@ -7,7 +7,7 @@ use crate::limits;
 use crate::text::check_length;
 use crate::timestamp::Timestamp;
 
-/// What a site has signed about a user, unchecked. Times are in seconds since 1970.
+/// What a site has signed about a user, not validated yet. Times are in seconds since 1970.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 pub struct IdentityClaims {
     /// The user's id on the site.
@@ -94,12 +94,12 @@ impl Identity {
         &self.subject
     }
 
-    /// The user's name, if the site has told it.
+    /// The user's name, if the site has given it.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// The user's email address, if the site has told it.
+    /// The user's email address, if the site has given it.
     pub fn email(&self) -> Option<&str> {
         self.email.as_deref()
     }

@@ -164,7 +164,7 @@ impl Scheme {
     }
 }
 
-/// The side of the page on which a widget stands.
+/// The side of the page on which a widget is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Side {
@@ -268,7 +268,7 @@ fn luminance(colour: [u8; 3]) -> f64 {
     0.2126_f64.mul_add(red, 0.7152_f64.mul_add(green, 0.0722 * blue))
 }
 
-/// Checks a text that may be shown: not blank and at most so many characters.
+/// Checks a text that may be shown: not blank, and at most this many characters.
 pub(super) fn parse_text(param: &str, text: String, most: usize) -> Result<String, FieldError> {
     check_not_blank(&text)
         .and_then(|()| check_length(&text, most))

@@ -20,7 +20,7 @@ impl Origins {
     ///
     /// # Errors
     ///
-    /// Those that are not origins, or that there are too many.
+    /// Returns an error about every text that is not an origin, or if there are too many.
     pub fn parse(given: &[String]) -> Result<Self, Error> {
         if given.len() > limits::WIDGET_ORIGINS {
             let most = limits::WIDGET_ORIGINS;
@@ -71,7 +71,7 @@ const fn is_of_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_')
 }
 
-/// The origin as browsers write it. The error says what must hold.
+/// The origin as browsers write it. The error is the requirement.
 fn parse(text: &str) -> Result<String, String> {
     let invalid = || {
         "must be an origin such as `https://site.example` or `https://*.site.example`, without a path, or `*`".to_owned()

@@ -13,11 +13,11 @@ use crate::id::alphanumeric;
 use crate::limits;
 use crate::timestamp::Timestamp;
 
-/// Begins every token.
+/// The prefix of every token.
 const TOKEN_PREFIX: &str = "pub_";
 /// Random characters of a token.
 const TOKEN_CHARS: usize = 24;
-/// Begins every secret.
+/// The prefix of every secret.
 const SECRET_PREFIX: &str = "wids_";
 /// Random bytes of a secret.
 const SECRET_BYTES: usize = 32;
@@ -69,7 +69,7 @@ impl From<WidgetToken> for String {
 impl fmt::Display for WidgetToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(TOKEN_PREFIX)?;
-        // Only ASCII letters and digits are ever put in.
+        // It only ever contains ASCII letters and digits.
         f.write_str(std::str::from_utf8(&self.0).unwrap_or_default())
     }
 }

@@ -1,4 +1,4 @@
-//! Visitors of a widget, and what they leave.
+//! Visitors of a widget, and the contact details that they leave.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,16 +10,16 @@ use crate::limits;
 use crate::text::{Text, TextRule, check_length, check_not_blank};
 use crate::timestamp::Timestamp;
 
-/// A browser, or a user of the owner's site. There is no table of visitors: the conversations name theirs.
+/// A browser, or a user of the owner's site. There is no table of visitors: each conversation contains its visitor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Visitor {
     /// `vis_` and 10 characters.
     pub id: Id<kind::Visitor>,
     /// The user's id on the owner's site; `None` for an anonymous visitor.
     pub subject: Option<String>,
-    /// The user's name, if the owner's site has told it.
+    /// The user's name, if the owner's site has given it.
     pub name: Option<String>,
-    /// The user's address, if the owner's site has told it.
+    /// The user's email address, if the owner's site has given it.
     pub email: Option<String>,
 }
 
@@ -103,7 +103,7 @@ impl Lead {
         self.phone.as_deref()
     }
 
-    /// What the visitor says.
+    /// The visitor's message.
     pub fn message(&self) -> Option<&str> {
         self.message.as_deref()
     }

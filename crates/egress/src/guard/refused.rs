@@ -46,7 +46,7 @@ pub enum Reason {
     /// A port that does not belong to the web.
     #[error("port {0} is not a web port")]
     Port(u16),
-    /// A name that means something on this machine or its network.
+    /// A name that has a meaning only on this machine or its network.
     #[error("the name is local")]
     LocalName,
     /// A name of a cloud's metadata service.

@@ -52,7 +52,7 @@ struct Scanner<'a> {
     text: &'a str,
     done: Vec<Block>,
     current: Option<Block>,
-    /// What closes the code that is open.
+    /// The marks that close the open code.
     fence: Option<String>,
     /// Whether the line before was blank.
     after_blank: bool,

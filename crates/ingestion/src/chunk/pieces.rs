@@ -49,7 +49,7 @@ pub(super) fn pieces(text: &str, block: &Block) -> Vec<Piece> {
         .collect()
 }
 
-/// The bytes of `range` without surrounding white space. `None` if there is nothing else.
+/// The bytes of `range` without surrounding white space. `None` if it is only white space.
 fn piece(text: &str, range: Range<usize>) -> Option<Piece> {
     let body = text.get(range.clone())?;
     let start = range.start + (body.len() - body.trim_start().len());

@@ -190,7 +190,7 @@ impl Run<'_> {
                 flights.push(visitor.visit(found, Visiting::Again));
             }
             if flights.is_empty() && self.outages == 0 {
-                // Which of these are copies is known only after all others have been visited.
+                // It is known which of these are copies only after all others have been visited.
                 for page in self.parted_copies() {
                     self.in_flight.insert(page.url.clone());
                     flights.push(visitor.visit(page, Visiting::Afresh));

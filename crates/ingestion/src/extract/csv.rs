@@ -1,4 +1,4 @@
-//! CSV files: records of fields between commas, semicolons or tabs (RFC 4180, and what programs make of it).
+//! CSV files: records of fields between commas, semicolons or tabs (RFC 4180, and its variants in common programs).
 
 use super::table::{self, Table};
 use super::{Reading, Unreadable, text};

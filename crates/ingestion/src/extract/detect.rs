@@ -40,7 +40,7 @@ const PPTX_MAIN_PARTS: [&str; 6] = [
     "ms-powerpoint.slideshow.macroEnabled.main+xml",
     "ms-powerpoint.template.macroEnabled.main+xml",
 ];
-/// Headers of which a message has at least one besides its sender.
+/// A message has at least one of these headers besides its sender.
 const MAIL_HEADERS: [&str; 6] =
     ["date", "delivered-to", "message-id", "mime-version", "received", "return-path"];
 /// The declared types of books and OpenDocument files.
@@ -56,7 +56,7 @@ const MAIL_BYTES: usize = 64 * 1_024;
 /// How much of a text is examined to decide whether it is a table.
 const TABLE_CHARS: usize = 20_000;
 
-/// The type of a file by its content, whatever its name. `None` if it is of no type that is read.
+/// The type of a file by its content; the name does not matter. `None` if the type is not supported.
 ///
 /// A DOCX is a ZIP archive that declares a WordprocessingML document. One that is protected by a password is recognised
 /// too, so that reading it fails with a specific error. Text is what [`decode`](fn@super::decode) can read, except for

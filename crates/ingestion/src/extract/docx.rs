@@ -72,7 +72,7 @@ pub fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
     Ok(Reading { title: stated.or(story.title), text, ..Reading::default() })
 }
 
-/// Headers and footers: each paragraph once, however many sections repeat it.
+/// Headers and footers: each paragraph once, even if several sections repeat it.
 #[derive(Default)]
 struct Margins {
     /// The relationships of those that no page shows.

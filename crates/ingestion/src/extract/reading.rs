@@ -41,8 +41,8 @@ impl Reading {
 
     /// Cuts the text into stretches of about 1,600 characters.
     ///
-    /// A stretch knows the headings above it and, if the reading has pages, the page that it begins on. Its
-    /// language is that of most of the text, unless its own sentences are in another one.
+    /// A stretch has the headings above it and, if the reading has pages, the page that it begins on. Its language is
+    /// that of most of the text, unless its own sentences are in another one.
     ///
     /// # Errors
     ///
@@ -80,7 +80,7 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// The document that it is under a title, which is cut at 200 characters, and at an address.
+    /// Makes a document of it, with this title, which is cut at 200 characters, and this address.
     pub(crate) fn into_document(self, title: Option<&str>, url: Option<&str>) -> CutDocument {
         let document = Document {
             position: 0,

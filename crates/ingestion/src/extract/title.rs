@@ -46,8 +46,8 @@ const DASHES: [&str; 3] = [" - ", " — ", " – "];
 /// The longest line of a name with its purpose, in characters.
 const PURPOSE_LINE_CHARS: usize = 160;
 
-/// The title of a page; of a page of reference, the line that says what the thing in its title is for, with which such
-/// pages begin: "git-gc - Cleanup unnecessary files" says more than "git-gc(1)".
+/// The title of a page. For a reference page, this is its first line, which names the purpose of the thing in the
+/// title: "git-gc - Cleanup unnecessary files" says more than "git-gc(1)".
 pub(super) fn with_purpose(title: String, text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let lead = lines.take(4).find(|line| !line.starts_with('#'));

@@ -68,7 +68,7 @@ fn serve(
         let header: Header<Request> = serde_json::from_slice(&header)?;
         let document = read_frame(input, DOCUMENT_BYTES)?.ok_or(io::ErrorKind::UnexpectedEof)?;
         let mut line = Line { input, output, left: header.pictures, failure: None };
-        // A reader that panicked leaves no state behind for the next document.
+        // A reader that panicked leaves no state for the next document.
         let (mut answer, text) =
             match catch_unwind(AssertUnwindSafe(|| read(&header, &document, &mut line))) {
                 Ok(answer) => answer?,

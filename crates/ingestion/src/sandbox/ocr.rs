@@ -1,4 +1,4 @@
-//! The program that recognises the text of pictures (OCR), such as `tesseract`.
+//! The program that recognises the text of pictures (OCR), for example `tesseract`.
 //!
 //! A reader cannot start programs, so the parent does: it starts its own program once more, which applies restrictions
 //! and then executes the OCR program. The picture is its standard input, and the text its standard output. For each

@@ -145,7 +145,7 @@ fn latin(text: &str) -> Option<Lang> {
     drawn.or_else(|| by_own_letter(text))
 }
 
-/// Whether so many common words are enough for a language that trigrams name, if another one has the most.
+/// Whether this many common words are enough for a language that trigrams suggest, if another language has more.
 fn are_enough(count: usize, most: usize) -> bool {
     count * 3 >= most * 2
 }

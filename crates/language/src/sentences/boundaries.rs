@@ -1,9 +1,9 @@
 //! The default sentence boundaries of Unicode (UAX #29, section 5).
 //!
-//! The library looks up each character and, after a full stop, reads ahead from every mark and space that
-//! follows, which takes quadratic time on a long run of them. This code looks at terminators only, among
-//! the characters of which most text consists. Lines with other characters go to the library, and are cut
-//! within very long runs of marks.
+//! The library looks up each character and, after a full stop, reads ahead from every mark and space that follows,
+//! which takes quadratic time on a long run of them. This code handles lines of the most common characters, and looks
+//! at their terminators only. Lines with other characters go to the library, and are cut within very long runs of
+//! marks.
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
@@ -143,7 +143,7 @@ fn is_separator(character: char) -> bool {
     matches!(character, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// The category of a character, if it is one of which most text in the Latin alphabet consists.
+/// The category of a character, if it is one of the most common characters of text in the Latin alphabet.
 fn category(character: char) -> Option<Category> {
     Some(match character {
         'a'..='z' => Category::Letter { is_upper: false },

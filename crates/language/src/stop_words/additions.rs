@@ -59,7 +59,7 @@ pub(super) fn spaced(language: Lang) -> &'static str {
     }
 }
 
-/// Phrases of which every gram is a stop word. The first phrase decides the length of the grams.
+/// Phrases whose grams are all stop words. The first phrase decides the length of the grams.
 pub(super) fn unspaced(language: Lang) -> &'static [&'static str] {
     match language {
         Lang::Cmn => &[

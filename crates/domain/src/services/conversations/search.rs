@@ -55,7 +55,7 @@ struct Search<'a> {
     /// Most conversations to find.
     size: usize,
     page: Page<ListedConversation>,
-    /// The conversation of which only the beginning was searched.
+    /// The conversation that was searched only in part so far.
     current: Option<(Id<kind::Conversation>, Look<'a>)>,
     /// The number of conversations that were searched.
     looked: usize,

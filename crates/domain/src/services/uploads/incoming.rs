@@ -11,7 +11,7 @@ use crate::ports::SpooledFile;
 
 /// A file that arrives piece by piece: kept outside of memory, counted and hashed on the way.
 ///
-/// Dropped at any point, it leaves nothing behind.
+/// If it is dropped, nothing of it is kept.
 pub struct IncomingFile {
     spooled: Box<dyn SpooledFile>,
     length: usize,

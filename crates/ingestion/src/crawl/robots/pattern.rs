@@ -31,7 +31,7 @@ impl Pattern {
     /// Whether a path with its query matches.
     ///
     /// Each piece is matched at its first occurrence, which leaves the most text for the following pieces. So the time
-    /// is bounded by the product of the lengths, whatever the pattern.
+    /// is bounded by the product of the lengths, for every pattern.
     pub(super) fn matches(&self, path: &str) -> bool {
         let Some((first, others)) = self.pieces.split_first() else { return false };
         let Some(mut rest) = path.strip_prefix(first.as_str()) else { return false };

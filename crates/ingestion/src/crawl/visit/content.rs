@@ -93,7 +93,7 @@ fn sniffed(start: &[u8], bytes: &[u8], content_type: Option<&str>) -> Option<Kin
         return Some(Kind::Pdf);
     }
     let html = Some(Kind::Html { charset: content_type.and_then(charset) });
-    // This is a page, however damaged the rest is.
+    // This is a page, even if the rest is damaged.
     if is_html(&String::from_utf8_lossy(start)) {
         return html;
     }

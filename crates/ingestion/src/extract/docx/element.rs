@@ -92,7 +92,7 @@ impl<'a> Element<'a> {
         found.normalized_value(XmlVersion::Implicit1_0).ok()
     }
 
-    /// The relationship that it refers to: its `id` with a prefix, whatever other `id` it has.
+    /// The relationship that it refers to: its `id` with a prefix; an `id` without a prefix is ignored.
     #[cfg(feature = "office")]
     pub(in crate::extract) fn reference(&self) -> Option<Cow<'_, str>> {
         let mut attributes = self.start.attributes();

@@ -134,7 +134,7 @@ pub(super) fn alternative<'e, 'a>(element: &'e Element<'a>) -> Option<&'e Elemen
 
 /// Whether a content control shows only what to enter there.
 ///
-/// Programs that fill in forms often leave that marker behind. If the control names its placeholder, the placeholder's
+/// Programs that fill in forms often do not remove that marker. If the control names its placeholder, the placeholder's
 /// text has a style; text without a style was filled in.
 pub(super) fn is_placeholder(control: &Element<'_>) -> bool {
     let Some(properties) = control.child("sdtPr").filter(|sign| sign.is_on("showingPlcHdr")) else {

@@ -17,7 +17,7 @@ pub(super) struct Numbering {
     lists: HashMap<String, List>,
     /// By definition: lists that share a definition share its counter.
     counts: HashMap<String, [Option<i64>; LEVELS]>,
-    /// Lists of which an item has occurred.
+    /// Lists that have had an item.
     begun: HashSet<String>,
 }
 

@@ -9,7 +9,7 @@ use super::notes::Notes;
 use super::numbering::Numbering;
 use super::styles::{Properties, Styles};
 
-/// The longest heading, in characters; a longer one is a paragraph, whatever its style says.
+/// The longest heading, in characters; a longer one is a paragraph, even if its style is that of a heading.
 const HEADING_CHARS: usize = 300;
 /// The deepest heading of Markdown.
 const HEADING_LEVELS: i64 = 6;

@@ -97,7 +97,7 @@ pub(super) fn is_beside(node: &Node<'_>, name: &str) -> bool {
     is_beside && !node.descendants().take(FIRST).any(|inner| is_main(&inner))
 }
 
-/// Whether an element is marked as the main text of the page, of which there is only one.
+/// Whether an element is marked as the main text of the page. A page has only one.
 fn is_main(node: &Node<'_>) -> bool {
     node.name() == Some("main")
         || node.attr("role") == Some("main")

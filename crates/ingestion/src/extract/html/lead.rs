@@ -22,7 +22,7 @@ const LEAD: usize = 1_200;
 /// The kind of text that the lines introduce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Of {
-    /// A narrative text, such as an article, whose headings may be followed by a date and a name.
+    /// A narrative text, for example an article, whose headings may be followed by a date and a name.
     Article,
     /// A reference text.
     Manual,

@@ -152,7 +152,7 @@ impl Selection {
         self.weight
     }
 
-    /// Adds the content below `node`. A node with more text than `most` is content, whatever its name.
+    /// Adds the content below `node`. A node with more text than `most` is content, even if its name says otherwise.
     fn add_content(
         &mut self,
         node: &Node<'_>,

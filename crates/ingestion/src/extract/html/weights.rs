@@ -6,10 +6,10 @@ use select::node::Node;
 use super::dom::{elements, is_beside, is_unread, roots};
 use super::names::{Purpose, purpose};
 
-/// An element with this percentage of a page's text is content, whatever its name.
+/// An element with this percentage of a page's text is content, even if its name says otherwise.
 const MOST: usize = 70;
 
-/// An element with more letters and digits outside links is not a mere control, such as a bar of share buttons.
+/// An element with more letters and digits outside links is more than a control like a bar of share buttons.
 const CONTROL: usize = 300;
 
 /// The minimum number of letters and digits of a marked body.
@@ -34,7 +34,7 @@ impl Weight {
 #[derive(Debug)]
 pub(super) struct Weights {
     of: Vec<Weight>,
-    /// The minimum weight of an element that is content, whatever its name.
+    /// The minimum weight of an element that is content, even if its name says otherwise.
     most: usize,
     /// For each node, whether it contains text that the page marks as its body. Empty if the page marks none.
     holds_body: Vec<bool>,

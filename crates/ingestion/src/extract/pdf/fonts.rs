@@ -40,11 +40,11 @@ pub(super) struct Font<'a> {
     program: Program<'a>,
     recovery: Recovery,
     known: RefCell<HashMap<u32, Option<Characters>>>,
-    /// Whether its glyphs are bullets and arrows, whatever their codes.
+    /// Whether its glyphs are bullets and arrows, regardless of their codes.
     is_symbols: bool,
     pub(super) is_bold: bool,
-    /// How high its glyphs are, relative to the size that a page gives it: 1 but for Type 3 fonts, which have a scale
-    /// of their own.
+    /// How high its glyphs are, relative to the size that a page gives it: 1, except for Type 3 fonts, which have a
+    /// scale of their own.
     pub(super) height: f64,
     /// Whether it replaces a missing font.
     pub(super) is_fallback: bool,

@@ -118,7 +118,7 @@ pub(super) fn draft_of(picture: &[u8], ocr: &mut dyn Ocr) -> Result<Draft, Unrea
     Ok(Draft { pages: pages.collect(), ..Draft::default() })
 }
 
-/// Escapes recognised text for a page: its lines are text, whatever they begin with.
+/// Escapes recognised text for a page: lines that begin like Markdown become plain text.
 fn text_of(recognised: &str) -> String {
     let mut text = String::with_capacity(recognised.len());
     for line in recognised.lines().map(|line| line.trim_matches(['\u{c}', ' ', '\t'])) {

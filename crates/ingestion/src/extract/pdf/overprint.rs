@@ -27,7 +27,7 @@ struct Seen {
 
 impl Overprint {
     /// Whether the glyph already exists, from another string. Within a string, equal glyphs are repeated letters or
-    /// digits, however close they are.
+    /// digits, even if they are close to each other.
     pub(super) fn repeats(&mut self, glyph: &Glyph) -> bool {
         if glyph.text.is_blank() {
             return false;

@@ -253,7 +253,7 @@ impl Colors {
     }
 }
 
-/// The rows of a picture, each of which begins with a byte.
+/// The rows of a picture. Each begins at a byte boundary.
 struct Rows<'d> {
     data: &'d [u8],
     width: usize,

@@ -138,7 +138,7 @@ impl<'b> File<'b> {
     }
 }
 
-/// Determines whether chains end. Each sector is visited once, however many chains lead to it.
+/// Determines whether chains end. Each sector is visited once, even if several chains lead to it.
 struct Ends<'c> {
     chains: &'c [u32],
     /// For each sector, the number of the walk that visited it; 0 if none did.

@@ -11,7 +11,7 @@ use crate::extract::Unreadable;
 use crate::extract::docx::package::Package;
 use crate::extract::table;
 
-/// Refuses a workbook that claims to have more texts than cells are read.
+/// Refuses a workbook that claims to have more texts than the maximum number of cells.
 pub(super) fn check(package: &mut Package<'_>) -> Result<(), Unreadable> {
     let main = package.main_part()?;
     let folder = main.rsplit_once('/').map_or("", |(folder, _)| folder);

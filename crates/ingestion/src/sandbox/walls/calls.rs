@@ -11,8 +11,8 @@ use seccompiler::{
     SeccompFilter, SeccompRule, apply_filter_all_threads,
 };
 
-/// Calls that are allowed whatever their arguments: time, randomness, waiting, memory management without protection
-/// changes, signals within the process, threads and their end.
+/// Calls that are allowed with any arguments: time, randomness, waiting, memory management without protection changes,
+/// signals within the process, threads and their end.
 const FREE: [i64; 29] = [
     libc::SYS_brk,
     libc::SYS_clock_getres,

@@ -26,8 +26,8 @@ const SYSTEM: [&str; 9] = [
     "/etc/ld.so.cache",
 ];
 
-/// Calls that are allowed whatever their arguments: files, which Landlock restricts, memory, time, waiting, and queries
-/// of a process about itself.
+/// Calls that are allowed with any arguments: files, which Landlock restricts, memory, time, waiting, and queries of a
+/// process about itself.
 const FREE: [i64; 77] = [
     libc::SYS_brk,
     libc::SYS_clock_getres,
