@@ -88,16 +88,16 @@ impl Conversation {
         Err(Error::Conflict(message))
     }
 
-    /// The visitor asks for a person at `now`. `None` if that was asked before: then nothing changes, and nobody is told
-    /// again.
+    /// The conversation after its visitor has asked for a person at `now`. `None` if the visitor asked before: then
+    /// nothing changes, and no event is sent.
     #[must_use]
     pub fn request_handoff(self, now: Timestamp) -> Option<Self> {
         let is_first = self.handoff_requested_at.is_none();
         is_first.then_some(Self { handoff_requested_at: Some(now), ..self })
     }
 
-    /// The visitor leaves this lead, which replaces an earlier one. `None` if it equals that: then nothing changes, and
-    /// nobody is told again.
+    /// The conversation after its visitor has left this lead, which replaces an earlier one. `None` if both are equal:
+    /// then nothing changes, and no event is sent.
     #[must_use]
     pub fn capture_lead(self, lead: Lead) -> Option<Self> {
         let is_new = self.lead.as_ref() != Some(&lead);

@@ -180,7 +180,7 @@ impl GapState {
     }
 }
 
-/// The refusal of an answer for a source that is not one of the agent.
+/// The error for an answer that names an unknown source, or one of another agent.
 pub fn unknown_source() -> Error {
     Error::invalid("source_id", "must be the id of a source of the agent")
 }

@@ -158,7 +158,7 @@ pub fn check_bytes(limit: Option<u64>, kept: u64, more: u64) -> Result<(), Error
     }
 }
 
-/// The additional bytes for which the limit is checked if `after` bytes replace `before`. `None` if there are none: such a
+/// The additional bytes that the limit must allow if `after` bytes replace `before`. `None` if there are none: such a
 /// change is always allowed, even if the account exceeds its limit.
 pub const fn growth(before: u64, after: u64) -> Option<u64> {
     match after.checked_sub(before) {

@@ -109,8 +109,8 @@ pub(super) struct Ranking {
 }
 
 impl Ranking {
-    /// Ranks the passages that were found by words together with those that are close in meaning. `weight` is the weight
-    /// of meaning, `limit` the number of results.
+    /// Ranks the passages that were found by words together with those that are close in meaning. `weight` is that of
+    /// meaning, and `limit` the number of results.
     pub(super) fn new(found: Found, closeness: &Closeness, weight: f32, limit: usize) -> Self {
         let Found { hits, terms, floor, reply, .. } = found;
         let highest = hits.first().map_or(0.0, |hit| hit.score);
