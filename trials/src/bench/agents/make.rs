@@ -22,18 +22,24 @@ const PATIENCE: Duration = Duration::from_secs(900);
 /// The pause between two looks at a source.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// An agent and a question about its text.
+/// An agent, whose text follows from its number.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Made {
     number: usize,
     agent: String,
-    question: String,
+}
+
+/// The text of the agent with that number.
+fn text(number: usize) -> String {
+    corpus::text(&mut Numbers::new(1_000 + number as u64), TEXT_CHARS)
 }
 
 impl Made {
-    /// A request with the question, its words in random order. The address of a server changes with each start.
+    /// A request with a question about one of the sentences, its words in random order: about a thousand questions for each
+    /// agent, so that few agents have no advantage of cached results. The address of a server changes with each start.
     pub(super) fn request(&self, server: &Server, numbers: &mut Numbers) -> Vec<u8> {
-        request(server, &self.agent, &corpus::reordered(numbers, &self.question))
+        let question = corpus::question(numbers, &text(self.number));
+        request(server, &self.agent, &corpus::reordered(numbers, &question))
     }
 }
 
@@ -69,15 +75,12 @@ pub(super) async fn agents(
 }
 
 async fn make(caller: &mut Caller, number: usize) -> anyhow::Result<(Made, String)> {
-    let mut numbers = Numbers::new(1_000 + number as u64);
-    let text = corpus::text(&mut numbers, TEXT_CHARS);
-    let question = corpus::question(&mut numbers, &text);
     let name = json!({ "name": format!("Guide {number}") });
     let agent = id(&caller.call("POST", "/v1/agents", &name, 201).await?)?;
     let path = format!("/v1/agents/{agent}/sources");
-    let source = json!({ "type": "text", "content": text });
+    let source = json!({ "type": "text", "content": text(number) });
     let source = id(&caller.call("POST", &path, &source, 201).await?)?;
-    Ok((Made { number, agent, question }, source))
+    Ok((Made { number, agent }, source))
 }
 
 async fn trained(caller: &mut Caller, source: &str) -> anyhow::Result<()> {
