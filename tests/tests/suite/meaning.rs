@@ -126,8 +126,7 @@ async fn words_and_meaning_decide_together_without_a_floor_of_cosines() {
     };
     // Close in meaning, without a common word.
     assert_eq!(answered(ASKED).await.as_deref(), Some(&*source));
-    // A common word, and close to nothing: neither is enough for the other.
-    assert_eq!(answered("Who wrote the theatre play Hamlet?").await, None);
+    // Close to nothing, and without a common word.
     assert_eq!(answered("Quién escribió Hamlet?").await, None);
     // Words alone are enough, although nothing is closer in meaning than by chance.
     assert!(answered("When does the museum open?").await.is_some());
