@@ -36,7 +36,8 @@ pub(crate) fn run() -> anyhow::Result<()> {
     process::cargo(&[&ask[..], &["--source", "README.md", question]].concat(), &[])?;
     let program = process::root().join("target/release/cicerone").canonicalize()?;
     let program = program.to_str().context("the program's path is not UTF-8")?;
-    cargo("test -p cicerone-tests --test suite -- console::", &[("CICERONE_PROGRAM", program)])
+    // The whole workspace, whose features are the ones that the tests above were built with.
+    cargo("test --workspace --test suite -- console::", &[("CICERONE_PROGRAM", program)])
 }
 
 /// All tests: the README's second command. `filter` is passed to the test binaries.
