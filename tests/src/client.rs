@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::answer::Answer;
 use crate::process::assert_discreet;
+use crate::received::Kind;
 
 /// The time limit for an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -74,7 +75,8 @@ impl Client {
             headers.insert(AUTHORIZATION, HeaderValue::from_str(&bearer).expect("a header"));
         }
         let url = format!("http://{}{path}", self.address);
-        Request { request: self.http.request(method, url).headers(headers) }
+        let of = format!("{method} {path}");
+        Request { request: self.http.request(method, url).headers(headers), of }
     }
 
     /// `GET path`.
@@ -118,12 +120,14 @@ impl Client {
 #[must_use]
 pub struct Request {
     request: reqwest::RequestBuilder,
+    /// Its method and path.
+    of: String,
 }
 
 impl Request {
     /// Adds a header.
     pub fn header(self, name: &str, value: &str) -> Self {
-        Self { request: self.request.header(name, value) }
+        Self { request: self.request.header(name, value), ..self }
     }
 
     /// Adds an `Idempotency-Key`.
@@ -139,7 +143,7 @@ impl Request {
     /// Sets any body.
     pub fn raw(self, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
         let request = self.request.header(CONTENT_TYPE, content_type).body(body.into());
-        Self { request }
+        Self { request, ..self }
     }
 
     /// Sets a multipart body with one part `file`.
@@ -174,6 +178,7 @@ impl Request {
         let status = response.status().as_u16();
         let headers = response.headers().clone();
         let body = response.bytes().await?;
+        Kind::new(&self.of, status, Some(&body)).note();
         Ok(Answer { status, headers, body })
     }
 
@@ -182,6 +187,7 @@ impl Request {
     pub async fn open(self) -> Opened {
         let response = self.request.send().await.expect("the server answers");
         let status = response.status().as_u16();
+        Kind::new(&self.of, status, None).note();
         let headers = response.headers().clone();
         Opened { status, headers, body: Box::pin(response.bytes_stream()) }
     }

@@ -19,6 +19,7 @@ pub mod embedder;
 pub mod patience;
 pub mod process;
 pub mod raw;
+pub mod received;
 pub mod receiver;
 pub mod restores;
 pub mod scenario;

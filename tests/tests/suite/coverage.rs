@@ -22,7 +22,7 @@ pub(crate) struct Covers {
 }
 
 /// The tested answers of each endpoint's file.
-const ENDPOINTS: [&Covers; 68] = [
+pub(crate) const ENDPOINTS: [&Covers; 68] = [
     &agents::create::COVERS,
     &agents::list::COVERS,
     &agents::get::COVERS,
@@ -93,7 +93,7 @@ const ENDPOINTS: [&Covers; 68] = [
     &usage::COVERS,
 ];
 
-async fn operations() -> Vec<(String, Value)> {
+pub(crate) async fn operations() -> Vec<(String, Value)> {
     let document = client().get("/v1/openapi.json").await.expect(200);
     let mut operations = Vec::new();
     for (path, item) in document["paths"].as_object().unwrap() {

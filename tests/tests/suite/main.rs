@@ -61,3 +61,4 @@ mod widget_script;
 mod widgets;
 mod without_key;
 mod world;
+mod wrap_up;
