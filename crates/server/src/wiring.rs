@@ -14,6 +14,7 @@ use cicerone_domain::services::{
 use cicerone_domain::{Clock, Entropy, SystemClock, SystemEntropy};
 use cicerone_egress::{Egress, EgressSettings, LOOKUPS_AT_ONCE, SystemResolver};
 use cicerone_ingestion::{CrawlPorts, Crawler, EgressFetch, ReadPage, Readers};
+use cicerone_llm::Models;
 use cicerone_processing::{
     Checker, CheckerPorts, Housekeeper, Learner, LearnerPorts, Worker, WorkerPorts,
 };
@@ -62,12 +63,58 @@ impl Parts {
         environment: &Environment,
         own: Option<SocketAddr>,
     ) -> Result<Self, Failure> {
+        let adapters = Adapters::open(configuration, environment, own).await?;
+        let parts = adapters.connect(configuration);
+        if configuration.is_embedded() {
+            parts.take_back().await?;
+        }
+        Ok(parts)
+    }
+
+    /// Makes the unfinished work of the process that had the data directory before available again. It has ended, because
+    /// the directory is locked.
+    async fn take_back(&self) -> Result<(), Failure> {
+        self.worker.reclaim(Reclaim::All).await?;
+        self.deliverer.take_back().await?;
+        self.storage.take_back_check_runs().await?;
+        if self.learner.is_some() {
+            self.storage.take_back_vectors().await?;
+        }
+        Ok(())
+    }
+}
+
+/// The adapters, opened, and the signals between the services that use them.
+struct Adapters {
+    storage: Arc<Storage>,
+    index: Index,
+    objects: Arc<UploadObjects>,
+    models: Arc<Models>,
+    embedder: Option<Arc<dyn Embedder>>,
+    /// The space of the vectors that the index searches.
+    space: CurrentSpace,
+    egress: Egress,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    /// A source was added or changed.
+    source_changed: WorkSignal,
+    /// An event was written that webhooks may want.
+    event_written: WorkSignal,
+    /// A run of checks was requested.
+    run_queued: WorkSignal,
+}
+
+impl Adapters {
+    async fn open(
+        configuration: &Configuration,
+        environment: &Environment,
+        own: Option<SocketAddr>,
+    ) -> Result<Self, Failure> {
         // Checks come first: a start with a bad setting does not touch the database.
         let models = Arc::new(configuration.models(environment)?);
         let embeddings = configuration.embeddings(environment)?;
         let objects = UploadObjects::open(&configuration.object_store_url)
             .map_err(|error| Failure::because("`CICERONE_OBJECT_STORE_URL`", &error))?;
-        let objects = Arc::new(objects);
         let egress = egress(configuration, own)?;
         // Only a server reserves space: commands run beside one, or only once.
         let reserve = own.map_or(0, |_| configuration.settings.database.reserve_bytes);
@@ -85,95 +132,47 @@ impl Parts {
         });
         let index = Index::open_with(index_config, storage.clone(), meaning)
             .map_err(|error| Failure::because("cannot open the index", &error))?;
-        let passages: Arc<dyn PassageIndex> = Arc::new(index.clone());
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let entropy: Arc<dyn Entropy> = Arc::new(SystemEntropy);
-        let (signal, event_written) = (WorkSignal::default(), WorkSignal::default());
-        let limits = configuration.settings.conversations();
+        Ok(Self {
+            storage,
+            index,
+            objects: Arc::new(objects),
+            models,
+            embedder,
+            space,
+            egress,
+            clock: Arc::new(SystemClock),
+            entropy: Arc::new(SystemEntropy),
+            source_changed: WorkSignal::default(),
+            event_written: WorkSignal::default(),
+            run_queued: WorkSignal::default(),
+        })
+    }
 
+    /// The services over these adapters.
+    fn connect(self, configuration: &Configuration) -> Parts {
         let quotas = configuration.settings.quotas();
-        let quotas = Quotas::new(storage.clone(), quotas, clock.clone());
-
-        let conversations = Conversations::new(
-            storage.clone(),
-            passages.clone(),
-            models.clone(),
-            clock.clone(),
-            entropy.clone(),
-            quotas.clone(),
-            limits,
-        )
-        .at(configuration.public_url.clone())
-        .signalling(event_written.clone());
+        let quotas = Quotas::new(self.storage.clone(), quotas, self.clock.clone());
+        let conversations = self.conversations(configuration, quotas.clone());
         let reader: Arc<dyn ReadPage> = Arc::new(Readers::new(configuration.settings.sandbox()));
-        let crawl_ports = CrawlPorts {
-            fetch: Arc::new(EgressFetch::new(egress.clone())),
-            read: reader.clone(),
-            clock: clock.clone(),
-            entropy: entropy.clone(),
-        };
-        let crawler = Arc::new(Crawler::new(crawl_ports, configuration.settings.crawls()));
-        let worker = Worker::new(
-            WorkerPorts {
-                jobs: storage.clone(),
-                uploads: storage.clone(),
-                objects: objects.clone(),
-                reader,
-                crawler: crawler.clone(),
-                crawls: storage.clone(),
-                answers: Arc::new(conversations.clone()),
-                index: passages.clone(),
-                signal: signal.clone(),
-                event_written: event_written.clone(),
-                clock: clock.clone(),
-                entropy: entropy.clone(),
-            },
-            configuration.settings.workers(),
-        );
-        let learner = embedder.map(|embedder| {
-            let ports = LearnerPorts {
-                vectors: storage.clone(),
-                embedder,
-                index: passages.clone(),
-                space,
-                trained: event_written.clone(),
-                clock: clock.clone(),
-            };
-            Learner::new(ports, configuration.settings.embeddings.floor)
-        });
+        let crawler = Arc::new(self.crawler(configuration, reader.clone()));
+        let worker = self.worker(configuration, &conversations, reader, crawler.clone());
+        let (learner, checker) = (self.learner(configuration), self.checker(&conversations));
         let deliverer = Deliverer::new(
-            storage.clone(),
-            egress.clone(),
-            event_written.clone(),
-            clock.clone(),
-            entropy.clone(),
+            self.storage.clone(),
+            self.egress.clone(),
+            self.event_written.clone(),
+            self.clock.clone(),
+            self.entropy.clone(),
             configuration.settings.deliveries(),
         );
-        if configuration.is_embedded() {
-            // The data directory is locked, so the process that had these jobs has ended.
-            worker.reclaim(Reclaim::All).await?;
-            deliverer.take_back().await?;
-            storage.take_back_check_runs().await?;
-            if learner.is_some() {
-                storage.take_back_vectors().await?;
-            }
-        }
-        let widgets =
-            Widgets::new(storage.clone(), event_written.clone(), clock.clone(), entropy.clone());
-        let queued = WorkSignal::default();
-        let checker = Checker::new(CheckerPorts {
-            checks: storage.clone(),
-            answers: Arc::new(conversations.clone()),
-            signal: queued.clone(),
-            event_written: event_written.clone(),
-            clock: clock.clone(),
-            entropy: entropy.clone(),
-        });
-        Ok(Self {
+        let Self { storage, index, objects, models, egress, clock, entropy, .. } = self;
+        let passages: Arc<dyn PassageIndex> = Arc::new(index.clone());
+        let (source_changed, event_written) = (self.source_changed, self.event_written);
+        Parts {
             agents: Agents::new(
                 storage.clone(),
                 passages.clone(),
-                models.clone(),
+                models,
                 clock.clone(),
                 entropy.clone(),
             ),
@@ -182,15 +181,15 @@ impl Parts {
                 agents: storage.clone(),
                 index: passages.clone(),
                 likeness: Arc::new(WordLikeness::default()),
-                signal: signal.clone(),
+                signal: source_changed.clone(),
                 clock: clock.clone(),
                 entropy: entropy.clone(),
             }),
             sources: Sources::new(
                 storage.clone(),
                 storage.clone(),
-                passages.clone(),
-                signal,
+                passages,
+                source_changed,
                 clock.clone(),
                 entropy.clone(),
             ),
@@ -203,7 +202,7 @@ impl Parts {
                 entropy.clone(),
             ),
             conversations,
-            checks: Checks::new(storage.clone(), queued, clock.clone(), entropy.clone()),
+            checks: Checks::new(storage.clone(), self.run_queued, clock.clone(), entropy.clone()),
             quotas,
             idempotency: Idempotency::new(storage.clone(), clock.clone(), entropy.clone()),
             keys: Keys::new(storage.clone(), clock.clone(), entropy.clone()),
@@ -211,11 +210,11 @@ impl Parts {
             webhooks: Webhooks::new(
                 storage.clone(),
                 Arc::new(Targets::new(egress)),
-                event_written,
+                event_written.clone(),
                 clock.clone(),
                 entropy.clone(),
             ),
-            widgets,
+            widgets: Widgets::new(storage.clone(), event_written, clock.clone(), entropy.clone()),
             housekeeper: Housekeeper::new(
                 storage.clone(),
                 objects,
@@ -230,6 +229,78 @@ impl Parts {
             learner,
             checker,
             deliverer,
+        }
+    }
+
+    fn conversations(&self, configuration: &Configuration, quotas: Quotas) -> Conversations {
+        Conversations::new(
+            self.storage.clone(),
+            Arc::new(self.index.clone()),
+            self.models.clone(),
+            self.clock.clone(),
+            self.entropy.clone(),
+            quotas,
+            configuration.settings.conversations(),
+        )
+        .at(configuration.public_url.clone())
+        .signalling(self.event_written.clone())
+    }
+
+    fn crawler(&self, configuration: &Configuration, read: Arc<dyn ReadPage>) -> Crawler {
+        let ports = CrawlPorts {
+            fetch: Arc::new(EgressFetch::new(self.egress.clone())),
+            read,
+            clock: self.clock.clone(),
+            entropy: self.entropy.clone(),
+        };
+        Crawler::new(ports, configuration.settings.crawls())
+    }
+
+    fn worker(
+        &self,
+        configuration: &Configuration,
+        conversations: &Conversations,
+        reader: Arc<dyn ReadPage>,
+        crawler: Arc<Crawler>,
+    ) -> Worker {
+        let ports = WorkerPorts {
+            jobs: self.storage.clone(),
+            uploads: self.storage.clone(),
+            objects: self.objects.clone(),
+            reader,
+            crawler,
+            crawls: self.storage.clone(),
+            answers: Arc::new(conversations.clone()),
+            index: Arc::new(self.index.clone()),
+            signal: self.source_changed.clone(),
+            event_written: self.event_written.clone(),
+            clock: self.clock.clone(),
+            entropy: self.entropy.clone(),
+        };
+        Worker::new(ports, configuration.settings.workers())
+    }
+
+    /// `None` if search is by words only.
+    fn learner(&self, configuration: &Configuration) -> Option<Learner> {
+        let ports = LearnerPorts {
+            vectors: self.storage.clone(),
+            embedder: self.embedder.clone()?,
+            index: Arc::new(self.index.clone()),
+            space: self.space.clone(),
+            trained: self.event_written.clone(),
+            clock: self.clock.clone(),
+        };
+        Some(Learner::new(ports, configuration.settings.embeddings.floor))
+    }
+
+    fn checker(&self, conversations: &Conversations) -> Checker {
+        Checker::new(CheckerPorts {
+            checks: self.storage.clone(),
+            answers: Arc::new(conversations.clone()),
+            signal: self.run_queued.clone(),
+            event_written: self.event_written.clone(),
+            clock: self.clock.clone(),
+            entropy: self.entropy.clone(),
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Use cases of conversations: from a message to a stored reply.
 
+mod answer;
 mod checks;
 mod export;
 mod handling;
@@ -9,29 +10,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::access::Scope;
-use crate::agent::{AgentProfile, AgentStatus};
 use crate::clock::{Clock, Entropy};
 use crate::conversation::{
-    Asked, Channel, Conversation, ConversationCounts, ConversationFilter, FoundReceipt, Message,
-    MessageText, Metadata, NewRating, PlacedMessage, Rating, Receipt, Role, Turn, cite,
+    Channel, Conversation, ConversationFilter, FoundReceipt, MessageText, Metadata, NewRating,
+    PlacedMessage, Rating,
 };
 use crate::error::Error;
-use crate::fairness::{FairPermit, FairPool};
+use crate::fairness::FairPool;
 use crate::id::{Id, IdRuns, kind};
 use crate::idempotency::Completion;
-use crate::limits;
 use crate::page::{Page, PageRequest};
-use crate::ports::{
-    ConversationContext, ConversationStore, LanguageModel, PassageIndex, ReplyRequest, Rewritten,
-    Stage, Stages, TokenSink, WorkSignal,
-};
+use crate::ports::{ConversationStore, LanguageModel, PassageIndex, WorkSignal};
 use crate::public_url::PublicUrl;
-use crate::retrieval::{AgentVersion, Hit, Query};
-use crate::services::pace::{Paces, Progress};
-use crate::services::quotas::{QuotaPass, Quotas};
+use crate::services::pace::Paces;
+use crate::services::quotas::Quotas;
 use crate::services::thinking::Thinking;
-use crate::widget::VisitorScope;
 
+pub use answer::Accepted;
 pub use export::Export;
 pub use handling::Handling;
 
@@ -92,20 +87,6 @@ pub struct Conversations {
     signal: WorkSignal,
 }
 
-/// An accepted message: every check that does not need the model has passed.
-#[derive(Debug)]
-pub struct Accepted {
-    context: ConversationContext,
-    message: NewMessage,
-    question: Message,
-    stages: Stages,
-    permit: FairPermit<Id<kind::Account>>,
-    progress: Progress,
-    pass: QuotaPass,
-    /// The visitor who sends it.
-    visitor: Option<Arc<VisitorScope>>,
-}
-
 impl Conversations {
     /// The use cases over these ports.
     pub fn new(
@@ -156,211 +137,9 @@ impl Conversations {
         self.ids.next(self.entropy.as_ref())
     }
 
-    /// Checks a message against what exists. `stages` are notified of the progress of the reply, from here until it is
-    /// stored.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NotFound`] for the agent or conversation, [`Error::Conflict`] for a conversation of another agent and
-    /// for a new one on a paused agent, [`Error::Overloaded`] beyond the account's share of the replies in progress and
-    /// if those in progress would take longer than the longest wait, [`Error::QuotaExceeded`] if the account has
-    /// reached a quota.
-    pub async fn accept(
-        &self,
-        scope: &Scope,
-        message: NewMessage,
-        stages: Stages,
-    ) -> Result<Accepted, Error> {
-        stages.begin(Stage::Read);
-        let progress = self.paces.begin(scope.account).ok_or(Error::Overloaded)?;
-        let Some(permit) = self.replies.try_acquire(scope.account, 1) else {
-            self.paces.refuse(scope.account);
-            return Err(Error::Overloaded);
-        };
-        let now = self.clock.now();
-        let context = self
-            .store
-            .context(scope, message.agent_id, message.conversation_id, limits::HISTORY_MESSAGES)
-            .await?;
-        if context.conversation.is_none() && context.agent.status == AgentStatus::Paused {
-            let text = "the agent is paused and accepts no new conversations";
-            return Err(Error::Conflict(text.to_owned()));
-        }
-        let question = Message {
-            role: Role::User,
-            content: message.text.to_string(),
-            sources_used: Vec::new(),
-            timestamp: now,
-        };
-        let pass = self.quotas.admit(scope.account).await?;
-        let visitor = scope.visitor.clone();
-        Ok(Accepted { context, message, question, stages, permit, progress, pass, visitor })
-    }
-
     /// Whether messages have been refused within the last second because too many are sent.
     pub fn is_refusing(&self) -> bool {
         self.paces.is_refusing()
-    }
-
-    /// Answers an accepted message and stores both together, or only counts the reply, as its [`Handling`] says. With
-    /// `tokens`, fragments of the reply are forwarded as they arrive.
-    ///
-    /// Invariant: this never waits for the receiver of the fragments, so a stalled receiver does not occupy a place.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::ModelUnavailable`] if the model did not complete its reply: then nothing is stored.
-    pub async fn answer(
-        &self,
-        accepted: Accepted,
-        tokens: Option<TokenSink>,
-        completion: Option<Completion<Turn>>,
-    ) -> Result<Turn, Error> {
-        let Accepted {
-            context,
-            mut message,
-            question,
-            stages,
-            permit,
-            mut progress,
-            pass,
-            visitor,
-        } = accepted;
-        let ConversationContext { agent, conversation } = context;
-        let (conversation, stored) = conversation.unzip();
-        let history = message.handling.history.take().or(stored).unwrap_or_default();
-
-        let version = AgentVersion::of(&agent);
-        let rewritten = self.rewritten(&agent.profile, &history, &message.text, &stages);
-        let rewritten = progress.elsewhere(rewritten).await;
-        let floor = agent.profile.answer_floor;
-        let query = match &rewritten {
-            Some(Rewritten { question, .. }) => {
-                Query { text: question.clone(), context: Vec::new(), floor }
-            }
-            None => Query { text: message.text.to_string(), context: context_of(&history), floor },
-        };
-        // The account does not occupy the processors while it waits for another machine.
-        let vector = progress.elsewhere(self.index.meaning(version, &query, &stages)).await;
-        let by_meaning = vector.is_some();
-        stages.begin(Stage::Wait);
-        let mut turn = Some(self.thinking.turn(agent.account_id).await);
-        stages.begin(Stage::Search);
-        let limit = limits::REPLY_PASSAGES;
-        let found = self.index.search_with(version, &query, vector, limit).await?;
-        let asked = Asked {
-            request_id: message.request_id,
-            generation: version.generation,
-            history_messages: history.len(),
-            context_messages: query.context.len(),
-            rewritten: rewritten.as_ref().map(|rewritten| rewritten.question.clone()),
-            by_meaning,
-        };
-        let keeps_receipt = agent.profile.receipts && message.handling.is_kept;
-        let mut receipt = keeps_receipt.then(|| Receipt::of_search(asked, &found));
-        let passages: Arc<[Hit]> = found.hits.into_iter().filter(|hit| hit.is_relevant).collect();
-        let is_local = self.model.is_local(&agent.profile);
-        if !is_local {
-            turn = None;
-        }
-        let lists_sources = agent.profile.source_list;
-        let public = self.public_url.as_ref().filter(|_| agent.profile.public_sources);
-        let request = ReplyRequest {
-            profile: message.handling.bound(agent.profile),
-            history,
-            question: message.text.to_string(),
-            passages: Arc::clone(&passages),
-            terms: found.terms,
-            memo: found.reply,
-            stages: stages.clone(),
-        };
-        stages.begin(Stage::Model);
-        let answered = self.model.reply(request, tokens);
-        let answered = match is_local {
-            true => answered.await,
-            false => progress.elsewhere(answered).await,
-        };
-        let mut answered = answered.map_err(|error| Error::ModelUnavailable(Box::new(error)))?;
-        drop(turn);
-        if let Some(Rewritten { tokens, .. }) = rewritten {
-            answered.tokens.prompt = answered.tokens.prompt.saturating_add(tokens.prompt);
-            answered.tokens.completion =
-                answered.tokens.completion.saturating_add(tokens.completion);
-        }
-        if let Some(receipt) = &mut receipt {
-            receipt.complete(&answered, stages.taken());
-        }
-        let receipt = receipt.map(Receipt::encode).transpose().map_err(Error::internal)?;
-
-        let now = self.clock.now().max(question.timestamp);
-        let is_first = conversation.is_none();
-        let conversation = conversation.unwrap_or_else(|| Conversation {
-            id: message.handling.new_id.unwrap_or_else(|| self.new_id()),
-            account_id: agent.account_id,
-            agent_id: agent.id,
-            metadata: message.metadata,
-            channel: message.channel,
-            widget_id: visitor.as_ref().map(|scope| scope.widget_id),
-            visitor: visitor.map(|scope| scope.visitor.clone()),
-            handoff_requested_at: None,
-            lead: None,
-            counts: ConversationCounts::default(),
-            created_at: question.timestamp,
-            updated_at: now,
-        });
-        let updated_at = conversation.updated_at.max(now);
-        let conversation = Conversation { updated_at, ..conversation };
-        let reply = Message {
-            role: Role::Assistant,
-            content: answered.text,
-            sources_used: cite(answered.cited.iter().filter_map(|at| passages.get(*at)), public),
-            timestamp: now,
-        };
-        let tokens = answered.tokens;
-        let after = message.handling.after;
-        let receipt = receipt.flatten();
-        let is_cut = answered.is_cut;
-        let turn = Turn {
-            conversation,
-            is_first,
-            question,
-            reply,
-            tokens,
-            after,
-            receipt,
-            is_cut,
-            lists_sources,
-        };
-        stages.begin(Stage::Commit);
-        let (account, usage) = (turn.conversation.account_id, turn.usage());
-        let stored = match message.handling.is_kept {
-            true => self.store.append_turn(turn, completion).await,
-            false => self.store.count_reply(turn, completion).await,
-        };
-        // The model has replied, and a stream has forwarded the reply.
-        if let Err(Error::NotFound { .. } | Error::Conflict(_) | Error::ClaimLost) = &stored {
-            self.store.count_refused_reply(account, usage).await?;
-        }
-        // The reply counts as in progress until it is stored.
-        progress.end();
-        drop((permit, pass));
-        stored
-    }
-
-    /// The question to search for, if the user's depends on the conversation and a model rewrites it.
-    async fn rewritten(
-        &self,
-        profile: &AgentProfile,
-        history: &[Message],
-        question: &str,
-        stages: &Stages,
-    ) -> Option<Rewritten> {
-        if history.is_empty() || !self.model.rewrites(profile) || self.index.stands_alone(question)
-        {
-            return None;
-        }
-        stages.begin(Stage::Rewrite);
-        self.model.rewrite(profile, history, question).await
     }
 
     /// Conversations of an agent, newest first.
@@ -476,13 +255,4 @@ impl Conversations {
     pub async fn drain(&self) {
         self.replies.idle().await;
     }
-}
-
-/// The messages that are used to understand a follow-up: the last two questions and the last reply, newest first.
-fn context_of(history: &[Message]) -> Vec<String> {
-    let of = |role: Role, count: usize| {
-        let texts = history.iter().rev().filter(move |message| message.role == role);
-        texts.take(count).map(|message| message.content.clone())
-    };
-    of(Role::User, 2).chain(of(Role::Assistant, 1)).collect()
 }
