@@ -163,9 +163,27 @@ impl UploadType {
     }
 }
 
-/// The name of an object in the object store.
+/// The name of the object with the bytes of an upload: `uploads/` and the upload's id.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct ObjectKey(pub String);
+pub struct ObjectKey(String);
+
+impl ObjectKey {
+    /// The name of the object of upload `id`.
+    pub fn of(id: Id<kind::Upload>) -> Self {
+        Self(format!("uploads/{id}"))
+    }
+
+    /// Reads a name; `None` if it is not one of an upload's object.
+    pub fn parse(name: &str) -> Option<Self> {
+        let id = name.strip_prefix("uploads/")?.parse().ok()?;
+        Some(Self::of(id))
+    }
+
+    /// Its text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
 
 /// Whether a file exists for a caller that sees `scope`; `users` are the agents whose sources use it. A file that only
 /// other agents use does not exist for a caller that is restricted to agents.
@@ -181,19 +199,25 @@ pub fn in_use() -> Error {
 impl Upload {
     /// The name of the object with its bytes.
     pub fn object_key(&self) -> ObjectKey {
-        object_key(self.id)
+        ObjectKey::of(self.id)
     }
-}
-
-/// The name of the object with the bytes of upload `id`.
-pub fn object_key(id: Id<kind::Upload>) -> ObjectKey {
-    ObjectKey(format!("uploads/{id}"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Filename, UploadType, is_visible};
+    use super::{Filename, ObjectKey, UploadType, is_visible};
     use crate::{Id, Scope, SystemEntropy};
+
+    #[test]
+    fn only_names_of_uploads_are_object_keys() {
+        let key = ObjectKey::of(Id::random(&SystemEntropy));
+        assert_eq!(ObjectKey::parse(key.as_str()), Some(key));
+        for name in
+            ["", "uploads/", "uploads/../secret", "uploads/agent_0123456789", "file_0123456789"]
+        {
+            assert_eq!(ObjectKey::parse(name), None, "{name}");
+        }
+    }
 
     #[test]
     fn a_file_that_other_agents_alone_use_does_not_exist_for_a_restricted_caller() {

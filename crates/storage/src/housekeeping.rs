@@ -10,7 +10,7 @@ use diesel::dsl::{exists, min, not};
 use diesel::prelude::*;
 
 use crate::audit;
-use crate::columns::{id, narrow, narrow_option, time, wide};
+use crate::columns::{id, named, narrow, narrow_option, time, wide};
 use crate::connection::AnyConnection;
 use crate::conversations;
 use crate::deliveries;
@@ -42,13 +42,15 @@ impl Housekeeping for Storage {
                     .limit(limit.into())
                     .select(discarded_objects::object_key)
                     .load(c)?;
-                Ok(keys.into_iter().map(ObjectKey).collect())
+                let key =
+                    |text: &String| named("discarded_objects.object_key", text, ObjectKey::parse);
+                keys.iter().map(key).collect::<Result<_, _>>()
             })
             .await
     }
 
     async fn forget_objects(&self, keys: &[ObjectKey]) -> Result<(), Error> {
-        let keys: Vec<String> = keys.iter().map(|key| key.0.clone()).collect();
+        let keys: Vec<String> = keys.iter().map(|key| key.as_str().to_owned()).collect();
         self.db
             .free(move |c| {
                 for key in &keys {

@@ -92,7 +92,7 @@ impl UploadObjects {
     /// written at most once and only the first temporary name can exist.
     async fn delete_staged(&self, key: &ObjectKey) -> Result<(), Error> {
         let Some(folder) = &self.folder else { return Ok(()) };
-        match tokio::fs::remove_file(folder.join(format!("{}#1", key.0))).await {
+        match tokio::fs::remove_file(folder.join(format!("{}#1", key.as_str()))).await {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::unavailable(error)),
             Ok(()) | Err(_) => Ok(()),
         }
@@ -123,5 +123,5 @@ impl ObjectStore for UploadObjects {
 }
 
 fn location(key: &ObjectKey) -> Result<Path, Error> {
-    Path::parse(&key.0).map_err(Error::internal)
+    Path::parse(key.as_str()).map_err(Error::internal)
 }

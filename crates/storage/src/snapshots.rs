@@ -4,7 +4,7 @@ use std::path::Path;
 
 use cicerone_domain::Id;
 use cicerone_domain::id::kind;
-use cicerone_domain::upload::{ObjectKey, object_key};
+use cicerone_domain::upload::ObjectKey;
 use diesel::prelude::*;
 use diesel::sql_types::Text;
 
@@ -50,7 +50,7 @@ fn objects(c: &mut AnyConnection) -> Result<Vec<ObjectKey>, cicerone_domain::Err
         .map_err(TransactionError::from)?;
     let key = |text: &String| -> Result<ObjectKey, TransactionError> {
         let upload: Id<kind::Upload> = id("uploads.id", text)?;
-        Ok(object_key(upload))
+        Ok(ObjectKey::of(upload))
     };
     Ok(ids.iter().map(key).collect::<Result<_, TransactionError>>()?)
 }

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
 use cicerone_domain::ports::UploadStore;
-use cicerone_domain::upload::{Filename, ObjectKey, in_use, is_visible, object_key};
+use cicerone_domain::upload::{Filename, ObjectKey, in_use, is_visible};
 use cicerone_domain::{Error, Id, Scope, Timestamp, Upload, UploadType};
 use diesel::dsl::{exists, not};
 use diesel::prelude::*;
@@ -144,13 +144,13 @@ fn discard(
     id: Id<kind::Upload>,
     now: Timestamp,
 ) -> Result<(), TransactionError> {
-    Ok(dialect::discard_object(c, &object_key(id).0, now.as_millis())?)
+    Ok(dialect::discard_object(c, ObjectKey::of(id).as_str(), now.as_millis())?)
 }
 
 #[async_trait]
 impl UploadStore for Storage {
     async fn expect_object(&self, key: &ObjectKey, deadline: Timestamp) -> Result<(), Error> {
-        let key = key.0.clone();
+        let key = key.as_str().to_owned();
         self.db.write(move |c| Ok(dialect::discard_object(c, &key, deadline.as_millis())?)).await
     }
 
@@ -163,7 +163,7 @@ impl UploadStore for Storage {
         self.db
             .of(upload.account_id)
             .write_completing(completion, move |c| {
-                let key = upload.object_key().0;
+                let key = upload.object_key().as_str().to_owned();
                 let taken = diesel::delete(discarded_objects::table.find(&key)).execute(c)?;
                 if taken == 0 {
                     // The housekeeping has acted on the record: this took longer than was

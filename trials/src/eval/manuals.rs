@@ -111,6 +111,10 @@ pub(super) fn installed(folders: &[PathBuf]) -> anyhow::Result<Vec<(Manual, usiz
             continue;
         };
         let (pages, passages) = manual.read(&folder)?;
+        if pages == 0 {
+            println!("{:12} there are no pages in `{}`", manual.name, folder.display());
+            continue;
+        }
         all.push((manual, pages, passages));
     }
     Ok(all)

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::idempotency::Completion;
 use crate::ports::{ObjectStore, Spool, UploadStore};
-use crate::upload::{Filename, Upload, UploadType, unread_type};
+use crate::upload::{Filename, ObjectKey, Upload, UploadType, unread_type};
 
 pub use incoming::IncomingFile;
 
@@ -151,7 +151,7 @@ impl Uploads {
     ) -> Result<(), Error> {
         self.store.delete_upload(scope, id, self.clock.now(), completion).await?;
         // The row is gone. If the object cannot be removed now, the housekeeping removes it.
-        if let Err(error) = self.objects.delete(&crate::upload::object_key(id)).await {
+        if let Err(error) = self.objects.delete(&ObjectKey::of(id)).await {
             tracing::warn!(file_id = %id, error = &error as &dyn std::error::Error, "the object of a deleted file is left to the housekeeping");
         }
         Ok(())

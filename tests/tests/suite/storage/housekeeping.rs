@@ -9,7 +9,8 @@ use super::fixture::on_each;
 #[tokio::test]
 async fn notes_are_given_oldest_first_and_forgotten() {
     on_each(async |world| {
-        let keys: Vec<ObjectKey> = (0..3).map(|n| ObjectKey(format!("uploads/{n}"))).collect();
+        let mut keys: Vec<ObjectKey> = (0..3).map(|_| world.new_upload().object_key()).collect();
+        keys.sort_by(|one, other| one.as_str().cmp(other.as_str()));
         for key in &keys {
             world.storage.expect_object(key, world.now()).await.unwrap();
         }

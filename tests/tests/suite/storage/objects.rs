@@ -11,7 +11,7 @@ async fn an_object_is_written_replaced_read_and_removed() {
     let place = folder.path().join("not yet there");
     for url in [place.display().to_string(), format!("file:{}", place.display())] {
         let objects = UploadObjects::open(&url).unwrap();
-        let key = ObjectKey("uploads/file_0123456789".to_owned());
+        let key = ObjectKey::parse("uploads/file_0123456789").unwrap();
         assert_eq!(objects.get(&key).await.unwrap(), None);
         for text in ["first", "second, longer"] {
             objects.put(&key, Bytes::from_static(text.as_bytes())).await.unwrap();
@@ -27,7 +27,7 @@ async fn an_object_is_written_replaced_read_and_removed() {
 async fn what_an_interrupted_write_left_goes_with_its_object() {
     let folder = tempfile::tempdir().unwrap();
     let objects = UploadObjects::open(&folder.path().display().to_string()).unwrap();
-    let key = ObjectKey("uploads/file_0123456789".to_owned());
+    let key = ObjectKey::parse("uploads/file_0123456789").unwrap();
     // The state after a kill: the temporary file, with and without the object.
     for is_stored in [false, true] {
         if is_stored {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write as _};
 use std::path::{Path, PathBuf};
 
-use cicerone_domain::upload::{ObjectKey, object_key};
+use cicerone_domain::upload::ObjectKey;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
@@ -44,7 +44,7 @@ impl Writer {
 
     /// Adds an upload.
     pub(super) fn upload(&mut self, key: &ObjectKey, bytes: &[u8]) -> Result<(), Failure> {
-        self.entry(&key.0, bytes)
+        self.entry(key.as_str(), bytes)
     }
 
     /// Completes the file and syncs it to the disk.
@@ -120,7 +120,8 @@ impl Reader {
                 DATABASE => take(Entry::Database(&mut entry))?,
                 END => is_whole = true,
                 other => {
-                    let key = key(other).ok_or_else(|| foreign(&format!("it holds `{other}`")))?;
+                    let key = ObjectKey::parse(other)
+                        .ok_or_else(|| foreign(&format!("it holds `{other}`")))?;
                     take(Entry::Upload(key, &mut entry))?;
                 }
             }
@@ -130,10 +131,4 @@ impl Reader {
         io::copy(&mut rest, &mut io::sink()).map_err(|error| damaged(&error))?;
         if is_whole { Ok(()) } else { Err(foreign("its end is missing")) }
     }
-}
-
-/// The key of an upload by the name of its entry. Other names are refused.
-fn key(name: &str) -> Option<ObjectKey> {
-    let id = name.rsplit('/').next()?.parse().ok()?;
-    Some(object_key(id)).filter(|key| key.0 == name)
 }
