@@ -3,6 +3,7 @@
 mod candidate;
 mod folders;
 mod opened;
+mod settling;
 mod synchronisation;
 mod turns;
 
@@ -24,6 +25,7 @@ use crate::store::Unusable;
 pub(crate) use folders::Folders;
 use opened::Opened;
 pub(crate) use opened::Pool;
+use settling::Settling;
 pub(crate) use turns::Turns;
 
 /// Candidates at once, and as many in reserve for accounts that have none. One takes about ten times the bytes of its
@@ -82,6 +84,7 @@ struct Shared {
     meaning: Option<Meaning>,
     recent: Recent,
     turns: Turns,
+    settling: Settling,
     asked: FairPool<Id<kind::Account>>,
     learning: FairPool<Id<kind::Account>>,
     large_searches: FairPool<Id<kind::Account>>,
@@ -122,6 +125,7 @@ impl Index {
             meaning,
             recent: Recent::default(),
             turns: Turns::default(),
+            settling: Settling::default(),
             asked: FairPool::new(ASKED, ASKED),
             learning: FairPool::new(LEARNING, LEARNING),
             large_searches: FairPool::new(LARGE_SEARCHES, LARGE_SEARCHES),

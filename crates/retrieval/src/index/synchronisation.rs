@@ -13,7 +13,7 @@ use cicerone_domain::{Error, Id, Passage, kind, limits};
 use tokio::sync::OwnedMutexGuard;
 use tracing::Instrument as _;
 
-use super::Shared;
+use super::{Shared, settling};
 use crate::search::{InMemory, Snapshot};
 use crate::store::{Held, Store, Unusable, Writer, document_key};
 
@@ -35,7 +35,7 @@ enum Outcome {
 
 /// Why an attempt failed.
 #[derive(Debug, thiserror::Error)]
-enum SyncError {
+pub(super) enum SyncError {
     /// The database cannot be read.
     #[error(transparent)]
     Feed(Error),
@@ -88,7 +88,7 @@ pub(super) async fn synchronise(
 /// another agent. A warm-up takes its place first and the turn of its agent last, so that a
 /// question about that agent does not wait for warm-ups. A question takes its place last, so that a
 /// hundred questions about one agent take one place.
-async fn enter(
+pub(super) async fn enter(
     shared: &Shared,
     agent: AgentVersion,
     urgency: Urgency,
@@ -148,6 +148,7 @@ async fn catch_up(
         match apply(shared, agent.id, &content).await {
             Ok(Outcome::Done(snapshot)) => {
                 shared.open.insert(agent, Arc::clone(&snapshot));
+                settling::begin(shared, agent, &snapshot);
                 return Ok(Some(snapshot));
             }
             Ok(Outcome::ContentChanged) => {}

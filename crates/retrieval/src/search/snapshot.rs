@@ -90,6 +90,14 @@ impl Snapshot {
         self.passages
     }
 
+    /// The number of segments of an index on the disk; 0 of one in memory.
+    pub(crate) fn segments(&self) -> usize {
+        match &self.content {
+            Content::Segments(segments) => segments.count(),
+            Content::Memory(_) => 0,
+        }
+    }
+
     /// Whether it is in memory only.
     pub(crate) fn is_in_memory(&self) -> bool {
         self.bytes.is_some()

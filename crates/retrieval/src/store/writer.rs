@@ -5,7 +5,7 @@
 
 use cicerone_domain::content::StoredPassage;
 use cicerone_domain::{Id, kind};
-use tantivy::index::Segment;
+use tantivy::index::{Segment, SegmentId};
 use tantivy::indexer::{
     AddOperation, IndexWriterOptions, LogMergePolicy, MergePolicy, NoMergePolicy, SegmentWriter,
 };
@@ -21,11 +21,15 @@ const INITIAL_BYTES: usize = 2_000_000;
 const SEGMENT_BYTES: usize = 24_000_000;
 /// Segments with more passages are not merged with small ones. This limits what a deletion has to
 /// rewrite.
-const LARGE_SEGMENT_PASSAGES: usize = 5_000;
+const LARGE_SEGMENT_PASSAGES: u32 = 5_000;
 /// This many segments of about the same size are merged.
 const SEGMENTS_TO_MERGE: usize = 4;
 /// Smaller segments count as being of the same size.
 const SMALL_SEGMENT_PASSAGES: u32 = 100;
+
+/// A segment with more than so many times the passages of the smaller ones together is not merged with them, so that each
+/// added passage makes only a few others be rewritten.
+const MUCH_LARGER: u32 = 10;
 
 /// A change in progress. It has no effect until it is committed.
 pub(crate) struct Writer {
@@ -111,11 +115,72 @@ impl Writer {
         let mut policy = LogMergePolicy::default();
         policy.set_min_num_segments(SEGMENTS_TO_MERGE);
         policy.set_min_layer_size(SMALL_SEGMENT_PASSAGES);
-        policy.set_max_docs_before_merge(LARGE_SEGMENT_PASSAGES);
+        policy.set_max_docs_before_merge(LARGE_SEGMENT_PASSAGES as usize);
         for candidate in policy.compute_merge_candidates(&clean) {
             self.writer.merge(&candidate.0).wait()?;
         }
         self.writer.garbage_collect_files().wait()?;
         self.writer.wait_merging_threads()
+    }
+
+    /// Merges the segments of an index whose content has not changed for a while into as few as the bounds on their size
+    /// allow, and removes the old files. Returns whether it merged any.
+    pub(crate) fn settle(mut self) -> tantivy::Result<bool> {
+        let segments = self.index.searchable_segment_metas()?;
+        let sizes = segments.iter().map(|segment| (segment.num_docs(), segment.id())).collect();
+        let groups = groups(sizes);
+        for group in &groups {
+            self.writer.merge(group).wait()?;
+        }
+        self.writer.garbage_collect_files().wait()?;
+        self.writer.wait_merging_threads()?;
+        Ok(!groups.is_empty())
+    }
+}
+
+/// The segments that are to be merged with each other, from the number of passages of each segment.
+fn groups(mut segments: Vec<(u32, SegmentId)>) -> Vec<Vec<SegmentId>> {
+    segments.sort();
+    let mut groups: Vec<(u32, Vec<SegmentId>)> = Vec::new();
+    for (passages, segment) in segments {
+        match groups.last_mut() {
+            Some((sum, group))
+                if passages <= sum.saturating_mul(MUCH_LARGER)
+                    && sum.saturating_add(passages) <= LARGE_SEGMENT_PASSAGES =>
+            {
+                *sum += passages;
+                group.push(segment);
+            }
+            _ => groups.push((passages, vec![segment])),
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).filter(|group| group.len() > 1).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use tantivy::index::SegmentId;
+
+    use super::groups;
+
+    /// The numbers of passages of the segments that are merged.
+    fn merged(sizes: &[u32]) -> Vec<Vec<u32>> {
+        let segments: Vec<(u32, SegmentId)> =
+            sizes.iter().map(|size| (*size, SegmentId::generate_random())).collect();
+        let size = |id: &SegmentId| segments.iter().find(|(_, other)| other == id).unwrap().0;
+        let groups = groups(segments.clone());
+        groups.iter().map(|group| group.iter().map(size).collect()).collect()
+    }
+
+    #[test]
+    fn segments_are_merged_unless_the_result_or_the_difference_is_large() {
+        assert_eq!(merged(&[1_500, 300, 150, 50]), [[50, 150, 300, 1_500]]);
+        assert_eq!(merged(&[10, 100]), [[10, 100]]);
+        assert_eq!(merged(&[10, 101]), [[0; 0]; 0]);
+        assert_eq!(merged(&[2, 1, 4_000]), [[1, 2]]);
+        assert_eq!(merged(&[3_000, 2_000]), [[2_000, 3_000]]);
+        assert_eq!(merged(&[3_000, 2_001]), [[0; 0]; 0]);
+        assert_eq!(merged(&[4_000, 4_000, 500, 500]), [[500, 500, 4_000]]);
+        assert_eq!(merged(&[7]), [[0; 0]; 0]);
     }
 }

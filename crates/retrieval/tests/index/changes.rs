@@ -1,6 +1,7 @@
 //! A source changes document by document, and only changed documents are read and written again.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use cicerone_domain::Passage;
 use cicerone_domain::ports::PassageIndex as _;
@@ -136,4 +137,38 @@ async fn five_hundred_pairs_are_read_in_a_few_goes() {
     });
     assert_eq!(found(&world, "What is topic321?").await.first(), Some(&321));
     assert_eq!(world.rows.reads.load(std::sync::atomic::Ordering::Relaxed), 5);
+}
+
+/// The numbers of passages of the segments on the disk.
+fn segments(world: &World) -> Vec<u32> {
+    let index = tantivy::Index::open_in_dir(world.folder()).unwrap();
+    let segments = index.searchable_segment_metas().unwrap();
+    segments.iter().map(tantivy::SegmentMeta::num_docs).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn segments_are_merged_once_the_content_does_not_change() {
+    let world = site(60);
+    synchronise(&world).await;
+    for pages in [60..64, 64..68] {
+        world.rows.change(world.agent, "site", |documents, version| {
+            documents.extend(pages.map(|at| (at, (version, vec![page(at)]))));
+        });
+        synchronise(&world).await;
+        tokio::time::sleep(Duration::from_secs(4)).await;
+    }
+    assert_eq!(segments(&world).len(), 3);
+    let before = found(&world, "Which page tells about topic61?").await;
+    let work = world.rows.work();
+    // Time passes only while nothing else happens.
+    while segments(&world).len() > 1 {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    assert_eq!(segments(&world), [68]);
+    assert_eq!(found(&world, "Which page tells about topic61?").await.first(), before.first());
+    assert_eq!(found(&world, "topic7").await.first(), Some(&7));
+    assert_eq!(world.rows.work(), work, "nothing is read from the database for it");
+    world.rows.change(world.agent, "site", |documents, _| drop(documents.remove(&7)));
+    assert!(!found(&world, "topic7").await.contains(&7));
+    assert_eq!(segments(&world), [67]);
 }

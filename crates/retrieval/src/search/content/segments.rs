@@ -44,6 +44,11 @@ struct ScoredField {
 }
 
 impl Segments {
+    /// How many there are.
+    pub(in crate::search) fn count(&self) -> usize {
+        self.segments.len()
+    }
+
     /// The segments of the last commit of `store`.
     pub(in crate::search) fn new(store: &Store, recent: SnapshotRecent) -> tantivy::Result<Self> {
         let searcher = store.searcher()?;
