@@ -14,8 +14,9 @@ use tantivy::schema::{
 
 /// Raised whenever the fields, the analysis or the stored data change. An index of another version is rebuilt from the
 /// database. Since 3, the version of a source never identifies two contents; since 4, answers and defined terms have
-/// their own fields, and the small words of questions are marked; since 5, passages have the ids of their documents.
-pub(crate) const VERSION: u32 = 5;
+/// their own fields, and the small words of questions are marked; since 5, passages have the ids of their documents;
+/// since 6, what is stored of a passage is text.
+pub(crate) const VERSION: u32 = 6;
 
 /// The fields of an index. Invariant: no field has positions; neighbouring words are in a separate field.
 #[derive(Debug, Clone, Copy)]
@@ -111,7 +112,8 @@ pub(crate) fn schema() -> (Schema, Fields) {
         pairs: schema.add_text_field("pairs", text.clone()),
         grams: schema.add_text_field("grams", text.clone()),
         question_grams: schema.add_text_field("question_grams", text),
-        record: schema.add_bytes_field("record", STORED),
+        // JSON. Text, because tantivy reads stored bytes one by one.
+        record: schema.add_text_field("record", STORED),
     };
     (schema.build(), fields)
 }
@@ -285,7 +287,7 @@ pub(crate) fn document(
             document.add_text(field, terms);
         }
     }
-    document.add_bytes(fields.record, &serde_json::to_vec(&analysed.record)?);
+    document.add_text(fields.record, serde_json::to_string(&analysed.record)?);
     Ok(document)
 }
 

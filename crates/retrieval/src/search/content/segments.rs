@@ -225,8 +225,8 @@ impl Segments {
         let address = DocAddress::new(segment, document);
         self.recent.passage(address, || {
             let document: TantivyDocument = self.searcher.doc(address)?;
-            let bytes = document.get_first(self.record).and_then(|value| value.as_bytes());
-            serde_json::from_slice(bytes.unwrap_or_default())
+            let text = document.get_first(self.record).and_then(|value| value.as_str());
+            serde_json::from_str(text.unwrap_or_default())
                 .map_err(|error| tantivy::TantivyError::InternalError(error.to_string()))
         })
     }
