@@ -119,6 +119,8 @@ impl Writer {
         for candidate in policy.compute_merge_candidates(&clean) {
             self.writer.merge(&candidate.0).wait()?;
         }
+        // Files of segments that are still described somewhere are not removed.
+        drop(clean);
         self.writer.garbage_collect_files().wait()?;
         self.writer.wait_merging_threads()
     }
@@ -129,6 +131,8 @@ impl Writer {
         let segments = self.index.searchable_segment_metas()?;
         let sizes = segments.iter().map(|segment| (segment.num_docs(), segment.id())).collect();
         let groups = groups(sizes);
+        // Files of segments that are still described somewhere are not removed.
+        drop(segments);
         for group in &groups {
             self.writer.merge(group).wait()?;
         }

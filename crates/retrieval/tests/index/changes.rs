@@ -146,6 +146,14 @@ fn segments(world: &World) -> Vec<u32> {
     segments.iter().map(tantivy::SegmentMeta::num_docs).collect()
 }
 
+/// The number of files with the words of a segment.
+fn dictionaries(world: &World) -> usize {
+    let files = std::fs::read_dir(world.folder()).unwrap();
+    files
+        .filter(|file| file.as_ref().unwrap().path().extension().is_some_and(|end| end == "term"))
+        .count()
+}
+
 #[tokio::test(start_paused = true)]
 async fn segments_are_merged_once_the_content_does_not_change() {
     let world = site(60);
@@ -165,6 +173,7 @@ async fn segments_are_merged_once_the_content_does_not_change() {
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
     assert_eq!(segments(&world), [68]);
+    assert_eq!(dictionaries(&world), 1, "files of merged segments are removed");
     assert_eq!(found(&world, "Which page tells about topic61?").await.first(), before.first());
     assert_eq!(found(&world, "topic7").await.first(), Some(&7));
     assert_eq!(world.rows.work(), work, "nothing is read from the database for it");
