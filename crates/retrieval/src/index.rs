@@ -2,8 +2,8 @@
 
 mod candidate;
 mod folders;
+mod merging;
 mod opened;
-mod settling;
 mod synchronisation;
 mod turns;
 
@@ -23,9 +23,9 @@ use crate::meaning::{Meaning, MeaningConfig, MeaningPorts, WINDOW};
 use crate::search::{self, Recent, Snapshot};
 use crate::store::Unusable;
 pub(crate) use folders::Folders;
+use merging::Merging;
 use opened::Opened;
 pub(crate) use opened::Pool;
-use settling::Settling;
 pub(crate) use turns::Turns;
 
 /// Candidates at once, and as many in reserve for accounts that have none. One takes about ten times the bytes of its
@@ -84,7 +84,7 @@ struct Shared {
     meaning: Option<Meaning>,
     recent: Recent,
     turns: Turns,
-    settling: Settling,
+    merging: Merging,
     asked: FairPool<Id<kind::Account>>,
     learning: FairPool<Id<kind::Account>>,
     large_searches: FairPool<Id<kind::Account>>,
@@ -125,7 +125,7 @@ impl Index {
             meaning,
             recent: Recent::default(),
             turns: Turns::default(),
-            settling: Settling::default(),
+            merging: Merging::default(),
             asked: FairPool::new(ASKED, ASKED),
             learning: FairPool::new(LEARNING, LEARNING),
             large_searches: FairPool::new(LARGE_SEARCHES, LARGE_SEARCHES),

@@ -18,7 +18,7 @@ pub(crate) use schema::{
     ANSWERS, Fields, GRAMS, NO_LANGUAGE, PAIRS, QUESTION_GRAMS, QUESTIONS, Record, SCORED,
     WORD_FIELDS, analyse, document_key, exact_key, is_small_word, neighbours, pair, small_word,
 };
-pub(crate) use writer::Writer;
+pub(crate) use writer::{Writer, groups};
 
 /// Unpacked blocks of stored passages that an open index caches, 8 KiB each.
 const STORE_CACHE_BLOCKS: usize = 16;

@@ -13,7 +13,7 @@ use cicerone_domain::{Error, Id, Passage, kind, limits};
 use tokio::sync::OwnedMutexGuard;
 use tracing::Instrument as _;
 
-use super::{Shared, settling};
+use super::{Shared, merging};
 use crate::search::{InMemory, Snapshot};
 use crate::store::{Held, Store, Unusable, Writer, document_key};
 
@@ -148,7 +148,7 @@ async fn catch_up(
         match apply(shared, agent.id, &content).await {
             Ok(Outcome::Done(snapshot)) => {
                 shared.open.insert(agent, Arc::clone(&snapshot));
-                settling::begin(shared, agent, &snapshot);
+                merging::begin(shared, agent, &snapshot);
                 return Ok(Some(snapshot));
             }
             Ok(Outcome::ContentChanged) => {}

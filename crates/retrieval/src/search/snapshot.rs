@@ -90,11 +90,11 @@ impl Snapshot {
         self.passages
     }
 
-    /// The number of segments of an index on the disk; 0 of one in memory.
-    pub(crate) fn segments(&self) -> usize {
+    /// Whether it is on the disk in more segments than are needed.
+    pub(crate) fn is_scattered(&self) -> bool {
         match &self.content {
-            Content::Segments(segments) => segments.count(),
-            Content::Memory(_) => 0,
+            Content::Segments(segments) => segments.are_scattered(),
+            Content::Memory(_) => false,
         }
     }
 

@@ -127,7 +127,7 @@ impl Writer {
 
     /// Merges the segments of an index whose content has not changed for a while into as few as the bounds on their size
     /// allow, and removes the old files. Returns whether it merged any.
-    pub(crate) fn settle(mut self) -> tantivy::Result<bool> {
+    pub(crate) fn merge_segments(mut self) -> tantivy::Result<bool> {
         let segments = self.index.searchable_segment_metas()?;
         let sizes = segments.iter().map(|segment| (segment.num_docs(), segment.id())).collect();
         let groups = groups(sizes);
@@ -143,7 +143,7 @@ impl Writer {
 }
 
 /// The segments that are to be merged with each other, from the number of passages of each segment.
-fn groups(mut segments: Vec<(u32, SegmentId)>) -> Vec<Vec<SegmentId>> {
+pub(crate) fn groups(mut segments: Vec<(u32, SegmentId)>) -> Vec<Vec<SegmentId>> {
     segments.sort();
     let mut groups: Vec<(u32, Vec<SegmentId>)> = Vec::new();
     for (passages, segment) in segments {

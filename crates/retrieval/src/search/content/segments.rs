@@ -10,7 +10,7 @@ use tantivy_fst::Automaton;
 use super::{for_each_field, norms, passages_with, saturated};
 use crate::search::ranking::Impact;
 use crate::search::recent::SnapshotRecent;
-use crate::store::{QUESTIONS, Record, SCORED, Store, WORD_FIELDS, all_terms};
+use crate::store::{QUESTIONS, Record, SCORED, Store, WORD_FIELDS, all_terms, groups};
 
 /// The segments of one commit.
 pub(in crate::search) struct Segments {
@@ -44,9 +44,10 @@ struct ScoredField {
 }
 
 impl Segments {
-    /// How many there are.
-    pub(in crate::search) fn count(&self) -> usize {
-        self.segments.len()
+    /// Whether some are to be merged with each other.
+    pub(in crate::search) fn are_scattered(&self) -> bool {
+        let readers = self.segments.iter().map(|segment| &segment.reader);
+        !groups(readers.map(|reader| (reader.num_docs(), reader.segment_id())).collect()).is_empty()
     }
 
     /// The segments of the last commit of `store`.

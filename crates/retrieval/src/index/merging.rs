@@ -24,17 +24,17 @@ const QUIET: Duration = Duration::from_secs(5);
 
 /// The agents whose indexes wait for it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Settling(Arc<Mutex<HashSet<Id<kind::Agent>>>>);
+pub(super) struct Merging(Arc<Mutex<HashSet<Id<kind::Agent>>>>);
 
-/// An agent's entry in [`Settling`], until it is dropped.
+/// An agent's entry in [`Merging`], until it is dropped.
 struct Entry {
-    all: Settling,
+    all: Merging,
     agent: Id<kind::Agent>,
 }
 
 impl Entry {
     /// `None` if there is one already.
-    fn new(all: &Settling, agent: Id<kind::Agent>) -> Option<Self> {
+    fn new(all: &Merging, agent: Id<kind::Agent>) -> Option<Self> {
         let is_new = all.0.lock().insert(agent);
         is_new.then(|| Self { all: all.clone(), agent })
     }
@@ -46,12 +46,12 @@ impl Drop for Entry {
     }
 }
 
-/// Begins to wait, if `snapshot` has several segments and nobody waits for this agent already.
+/// Begins to wait, if `snapshot` has segments that are to be merged and nobody waits for this agent already.
 pub(super) fn begin(shared: &Arc<Shared>, agent: AgentVersion, snapshot: &Snapshot) {
-    if snapshot.segments() < 2 {
+    if !snapshot.is_scattered() {
         return;
     }
-    let Some(entry) = Entry::new(&shared.settling, agent.id) else { return };
+    let Some(entry) = Entry::new(&shared.merging, agent.id) else { return };
     // Indexes that are closed altogether are not kept open for this.
     let shared = Arc::downgrade(shared);
     let mut agent = AgentVersion { generation: snapshot.generation(), ..agent };
@@ -60,14 +60,14 @@ pub(super) fn begin(shared: &Arc<Shared>, agent: AgentVersion, snapshot: &Snapsh
         let shared = loop {
             sleep(QUIET).await;
             let Some(shared) = shared.upgrade() else { return };
-            // An index that was closed since is settled after it is opened again.
+            // An index that was closed since is merged after it is opened again.
             let Some(open) = shared.usable(agent.id) else { return };
             if open.generation() == agent.generation {
                 break shared;
             }
             agent.generation = open.generation();
         };
-        if let Err(error) = settle(&shared, agent).await {
+        if let Err(error) = merge(&shared, agent).await {
             // It can be searched as it is. What is wrong with it is noticed by the next search or change.
             tracing::warn!(agent = %agent.id, error = &error as &dyn std::error::Error,
                 "the segments of an index cannot be merged");
@@ -75,17 +75,17 @@ pub(super) fn begin(shared: &Arc<Shared>, agent: AgentVersion, snapshot: &Snapsh
     });
 }
 
-async fn settle(shared: &Shared, agent: AgentVersion) -> Result<(), SyncError> {
+async fn merge(shared: &Shared, agent: AgentVersion) -> Result<(), SyncError> {
     let (_place, _turn) = enter(shared, agent, Urgency::Learning).await;
     // It may have changed, or may have been closed, while this waited for its turn.
-    if shared.current(agent).is_none_or(|snapshot| snapshot.segments() < 2) {
+    if shared.current(agent).is_none_or(|snapshot| !snapshot.is_scattered()) {
         return Ok(());
     }
     let folder = shared.folders.of(agent.id);
     let recent = shared.recent.clone();
     let snapshot = tokio::task::spawn_blocking(move || {
         let store = Store::open(&folder)?;
-        let has_changed = Writer::open(&store)?.settle()?;
+        let has_changed = Writer::open(&store)?.merge_segments()?;
         if !has_changed {
             return Ok::<_, SyncError>(None);
         }
