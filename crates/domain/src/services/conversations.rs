@@ -171,7 +171,7 @@ impl Conversations {
         self.store.list_messages(scope, id, page).await
     }
 
-    /// The conversation with its newest messages, newest first, as many as fit into [`limits::LIST_BYTES`].
+    /// The conversation with its newest messages, newest first, as many as fit into [`LIST_BYTES`](crate::limits::LIST_BYTES).
     ///
     /// # Errors
     ///

@@ -97,7 +97,7 @@ impl Conversations {
     ///
     /// [`Error::ModelUnavailable`] if the model did not complete its reply: then nothing is stored.
     ///
-    /// [`Handling`]: crate::services::Handling
+    /// [`Handling`]: super::Handling
     pub async fn answer(
         &self,
         accepted: Accepted,
