@@ -19,10 +19,10 @@ use super::synchronisation::{SyncError, enter};
 use crate::search::Snapshot;
 use crate::store::{Store, Writer};
 
-/// How long the content must not have changed.
+/// How long the content must be unchanged before segments are merged.
 const QUIET: Duration = Duration::from_secs(5);
 
-/// The agents whose indexes wait for it.
+/// The agents whose indexes wait to be merged.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Merging(Arc<Mutex<HashSet<Id<kind::Agent>>>>);
 
@@ -46,13 +46,14 @@ impl Drop for Entry {
     }
 }
 
-/// Begins to wait, if `snapshot` has segments that are to be merged and nobody waits for this agent already.
+/// Starts a task that merges the segments of `snapshot` once the content is unchanged, if there are any to merge and no task
+/// waits for this agent yet.
 pub(super) fn begin(shared: &Arc<Shared>, agent: AgentVersion, snapshot: &Snapshot) {
     if !snapshot.is_scattered() {
         return;
     }
     let Some(entry) = Entry::new(&shared.merging, agent.id) else { return };
-    // Indexes that are closed altogether are not kept open for this.
+    // The waiting task does not keep alive the indexes of a server that stops.
     let shared = Arc::downgrade(shared);
     let mut agent = AgentVersion { generation: snapshot.generation(), ..agent };
     tokio::spawn(async move {
@@ -68,7 +69,7 @@ pub(super) fn begin(shared: &Arc<Shared>, agent: AgentVersion, snapshot: &Snapsh
             agent.generation = open.generation();
         };
         if let Err(error) = merge(&shared, agent).await {
-            // It can be searched as it is. What is wrong with it is noticed by the next search or change.
+            // It can be searched as it is. If it is damaged, the next search or change notices.
             tracing::warn!(agent = %agent.id, error = &error as &dyn std::error::Error,
                 "the segments of an index cannot be merged");
         }
@@ -84,6 +85,7 @@ async fn merge(shared: &Shared, agent: AgentVersion) -> Result<(), SyncError> {
     let folder = shared.folders.of(agent.id);
     let recent = shared.recent.clone();
     let snapshot = tokio::task::spawn_blocking(move || {
+        // This verifies the checksums. Otherwise damage would be copied and get a checksum of its own.
         let store = Store::open(&folder)?;
         let has_changed = Writer::open(&store)?.merge_segments()?;
         if !has_changed {

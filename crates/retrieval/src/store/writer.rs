@@ -27,8 +27,8 @@ const SEGMENTS_TO_MERGE: usize = 4;
 /// Smaller segments count as being of the same size.
 const SMALL_SEGMENT_PASSAGES: u32 = 100;
 
-/// A segment with more than so many times the passages of the smaller ones together is not merged with them, so that each
-/// added passage makes only a few others be rewritten.
+/// A segment that has more than this many times the passages of all smaller ones together is not merged with them. So an
+/// added passage causes only a few others to be rewritten.
 const MUCH_LARGER: u32 = 10;
 
 /// A change in progress. It has no effect until it is committed.
@@ -119,7 +119,7 @@ impl Writer {
         for candidate in policy.compute_merge_candidates(&clean) {
             self.writer.merge(&candidate.0).wait()?;
         }
-        // Files of segments that are still described somewhere are not removed.
+        // tantivy keeps the files of a segment as long as its metadata is in memory.
         drop(clean);
         self.writer.garbage_collect_files().wait()?;
         self.writer.wait_merging_threads()
@@ -131,7 +131,7 @@ impl Writer {
         let segments = self.index.searchable_segment_metas()?;
         let sizes = segments.iter().map(|segment| (segment.num_docs(), segment.id())).collect();
         let groups = groups(sizes);
-        // Files of segments that are still described somewhere are not removed.
+        // tantivy keeps the files of a segment as long as its metadata is in memory.
         drop(segments);
         for group in &groups {
             self.writer.merge(group).wait()?;

@@ -1,5 +1,7 @@
 //! The questions of two accounts, one of which floods the index.
 
+use std::time::Duration;
+
 use cicerone_domain::ports::PassageIndex as _;
 use cicerone_domain::retrieval::{AgentVersion, Query};
 use cicerone_domain::{Id, SystemEntropy, kind};
@@ -63,4 +65,43 @@ async fn questions_that_never_end_hold_up_no_other_account() {
         assert_eq!(world.index.search(agent, &question(), 5).await.unwrap().hits.len(), 1);
     }
     asked.into_iter().for_each(|question| question.abort());
+}
+
+/// How many of the agents' indexes have more than one segment.
+fn scattered(world: &World, agents: &[AgentVersion]) -> usize {
+    let segments = |agent: &&AgentVersion| {
+        let folder = world.directory.path().join(agent.id.to_string());
+        tantivy::Index::open_in_dir(folder).unwrap().searchable_segment_metas().unwrap().len()
+    };
+    agents.iter().filter(|agent| segments(agent) > 1).count()
+}
+
+#[tokio::test(start_paused = true)]
+async fn merges_of_many_indexes_hold_up_no_other_account() {
+    let world = World::with_open_agents(100);
+    let (mut flood, other) = (agents(&world, 50), agents(&world, 2));
+    for text in ["one", "another"] {
+        for agent in &mut flood {
+            world.index.synchronise(*agent).await.unwrap();
+            world.rows.put(agent.id, text, vec![passage(0, "The museum opens at nine.")]);
+            agent.generation = world.rows.version(agent.id).generation;
+        }
+    }
+    for agent in &flood {
+        world.index.synchronise(*agent).await.unwrap();
+    }
+    assert_eq!(scattered(&world, &flood), 50);
+    // The tasks look after five seconds, and again after five seconds without a change. Then all merges are due at once.
+    tokio::time::sleep(Duration::from_secs(9)).await;
+    tokio::time::advance(Duration::from_secs(2)).await;
+    tokio::task::yield_now().await;
+    world.index.synchronise(other[0]).await.unwrap();
+    let found = world.index.search(other[1], &question(), 5).await.unwrap();
+    assert_eq!(found.hits.len(), 1);
+    let waiting = scattered(&world, &flood);
+    assert!(waiting > 25, "the other account had to wait for {} merges", 50 - waiting);
+    // The next change of the flooding account waits for its merges.
+    let next = AgentVersion { account_id: flood[0].account_id, ..agents(&world, 1)[0] };
+    world.index.synchronise(next).await.unwrap();
+    assert_eq!(scattered(&world, &flood), 0);
 }
