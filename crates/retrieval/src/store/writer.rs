@@ -27,6 +27,9 @@ const SEGMENTS_TO_MERGE: usize = 4;
 /// Smaller segments count as being of the same size.
 const SMALL_SEGMENT_PASSAGES: u32 = 100;
 
+/// Segments that are merged because the content is unchanged have at most this many passages together. A deletion rewrites
+/// its segment, and the next question waits for that.
+const MERGED_SEGMENT_PASSAGES: u32 = 1_000;
 /// A segment that has more than this many times the passages of all smaller ones together is not merged with them. So an
 /// added passage causes only a few others to be rewritten.
 const MUCH_LARGER: u32 = 10;
@@ -150,7 +153,7 @@ pub(crate) fn groups(mut segments: Vec<(u32, SegmentId)>) -> Vec<Vec<SegmentId>>
         match groups.last_mut() {
             Some((sum, group))
                 if passages <= sum.saturating_mul(MUCH_LARGER)
-                    && sum.saturating_add(passages) <= LARGE_SEGMENT_PASSAGES =>
+                    && sum.saturating_add(passages) <= MERGED_SEGMENT_PASSAGES =>
             {
                 *sum += passages;
                 group.push(segment);
@@ -178,13 +181,13 @@ mod tests {
 
     #[test]
     fn segments_are_merged_unless_the_result_or_the_difference_is_large() {
-        assert_eq!(merged(&[1_500, 300, 150, 50]), [[50, 150, 300, 1_500]]);
+        assert_eq!(merged(&[1_500, 300, 150, 50]), [[50, 150, 300]]);
         assert_eq!(merged(&[10, 100]), [[10, 100]]);
         assert_eq!(merged(&[10, 101]), [[0; 0]; 0]);
-        assert_eq!(merged(&[2, 1, 4_000]), [[1, 2]]);
-        assert_eq!(merged(&[3_000, 2_000]), [[2_000, 3_000]]);
-        assert_eq!(merged(&[3_000, 2_001]), [[0; 0]; 0]);
-        assert_eq!(merged(&[4_000, 4_000, 500, 500]), [[500, 500, 4_000]]);
+        assert_eq!(merged(&[2, 1, 900]), [[1, 2]]);
+        assert_eq!(merged(&[600, 400]), [[400, 600]]);
+        assert_eq!(merged(&[600, 401]), [[0; 0]; 0]);
+        assert_eq!(merged(&[800, 800, 100, 100]), [[100, 100, 800]]);
         assert_eq!(merged(&[7]), [[0; 0]; 0]);
     }
 }
