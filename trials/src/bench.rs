@@ -6,6 +6,7 @@ mod connections;
 pub(crate) mod corpus;
 mod curves;
 pub(crate) mod figures;
+mod floors;
 mod gateways;
 mod learning;
 pub(crate) mod load;
@@ -214,12 +215,11 @@ async fn replies(
         let used = memory::processor_time(server.pid())?.saturating_sub(before);
         println!(
             "  {:>8.0} replies/s   {:.0} µs processor each   p50 {:>6.2} ms   p99 {:>6.2} ms   \
-             refused {}   {}",
+             {}",
             outcome.rate(),
             millis(used) * 1_000.0 / outcome.latencies.len().max(1) as f64,
             millis(outcome.percentile(0.5)),
             millis(outcome.percentile(0.99)),
-            outcome.refused,
             memory::of(server.pid())?,
         );
         rates.push(outcome.rate());
@@ -234,16 +234,21 @@ async fn replies(
 pub(crate) async fn questions(server: &Server, passages: usize) -> Vec<Vec<u8>> {
     let client = server.client();
     let agent = client.agent().await;
-    let mut numbers = corpus::Numbers::new(7);
     let mut requests = Vec::new();
-    for _ in 0..passages.div_ceil(TEXT_CHARS / PASSAGE_CHARS) {
-        let text = corpus::text(&mut numbers, TEXT_CHARS);
+    for text in texts(passages) {
         let questions = corpus::questions(&text);
         requests.extend(questions.map(|question| request(server, &agent, &question)));
         client.text(&agent, &text).await;
     }
-    corpus::shuffle(&mut numbers, &mut requests);
+    corpus::shuffle(&mut corpus::Numbers::new(8), &mut requests);
     requests
+}
+
+/// Texts with about this many passages, the same in every run.
+fn texts(passages: usize) -> Vec<String> {
+    let mut numbers = corpus::Numbers::new(7);
+    let count = passages.div_ceil(TEXT_CHARS / PASSAGE_CHARS);
+    (0..count).map(|_| corpus::text(&mut numbers, TEXT_CHARS)).collect()
 }
 
 /// The complete text of a request that starts a conversation.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
@@ -23,15 +23,12 @@ pub(crate) struct Outcome {
     pub(crate) elapsed: Duration,
     /// The times from request to complete answer, one for each request, sorted.
     pub(crate) latencies: Vec<Duration>,
-    /// The number of answers other than 200.
-    pub(crate) refused: usize,
 }
 
 impl Outcome {
-    /// Successful answers per second.
+    /// Answers per second.
     pub(crate) fn rate(&self) -> f64 {
-        let good = self.latencies.len() - self.refused;
-        good as f64 / self.elapsed.as_secs_f64()
+        self.latencies.len() as f64 / self.elapsed.as_secs_f64()
     }
 
     /// The latency that this share of the requests did not exceed.
@@ -44,7 +41,7 @@ impl Outcome {
 static SENT: AtomicUsize = AtomicUsize::new(0);
 
 /// Sends the requests in turn over `connections` connections for this time. Each request is the
-/// complete text of an HTTP/1.1 request.
+/// complete text of an HTTP/1.1 request. The first answer other than 200 ends the run with an error.
 pub(crate) async fn run(
     address: SocketAddr,
     requests: Arc<Vec<Vec<u8>>>,
@@ -59,9 +56,7 @@ pub(crate) async fn run(
     }
     let mut outcome = Outcome::default();
     while let Some(finished) = tasks.join_next().await {
-        let (latencies, refused) = finished.context("a connection's task")??;
-        outcome.latencies.extend(latencies);
-        outcome.refused += refused;
+        outcome.latencies.extend(finished.context("a connection's task")??);
     }
     outcome.elapsed = start.elapsed();
     outcome.latencies.sort_unstable();
@@ -72,10 +67,9 @@ async fn connection(
     address: SocketAddr,
     requests: &[Vec<u8>],
     end: Instant,
-) -> anyhow::Result<(Vec<Duration>, usize)> {
+) -> anyhow::Result<Vec<Duration>> {
     let mut socket = connect(address).await?;
     let mut latencies = Vec::new();
-    let mut refused = 0;
     let mut buffer = Vec::with_capacity(16 * 1_024);
     while Instant::now() < end {
         let next = SENT.fetch_add(1, Ordering::Relaxed) % requests.len().max(1);
@@ -84,9 +78,9 @@ async fn connection(
         socket.write_all(request).await.context("sending")?;
         let status = answer(&mut socket, &mut buffer).await?;
         latencies.push(sent.elapsed());
-        refused += usize::from(status != 200);
+        ensure!(status == 200, "refused: {}", String::from_utf8_lossy(&buffer));
     }
-    Ok((latencies, refused))
+    Ok(latencies)
 }
 
 /// Sends one request over a new connection and returns the status of the answer.

@@ -61,7 +61,6 @@ async fn measure(
             client.patch(&path, json!({ "receipts": receipts })).await.expect(200);
             let loaded =
                 load::run(server.address(), Arc::clone(&requests), CONNECTIONS, duration).await?;
-            anyhow::ensure!(loaded.refused == 0, "{database}: {} refused", loaded.refused);
             if receipts { &mut with } else { &mut without }.push(loaded.rate());
         }
     }

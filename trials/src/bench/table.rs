@@ -10,8 +10,9 @@ use cicerone_tests::postgres::Cluster;
 use cicerone_tests::process::{Builder, Program, ROOT_KEY, Server};
 use serde_json::{Value, json};
 
-use super::corpus::Numbers;
-use super::{learning, load, memory, mock, questions};
+use super::corpus::{self, Numbers};
+use super::floors::Floors;
+use super::{learning, load, memory, mock, questions, texts};
 use crate::latency::millis;
 
 /// Passages of the agent that is asked.
@@ -40,6 +41,11 @@ struct Figure {
     values: Vec<f64>,
 }
 
+/// The turns that are compared with the prototype of their path.
+const TURN: &str = "a turn, embedded answerer";
+/// A server that searches and commits as they do, and does nothing else.
+const PROTOTYPE: &str = "a bare prototype of the path";
+
 /// The figures in the order in which they were first measured.
 #[derive(Default)]
 struct Table(Vec<Figure>);
@@ -50,6 +56,18 @@ impl Table {
         match self.0.iter_mut().find(|figure| figure.name == name) {
             Some(figure) => figure.values.push(value),
             None => self.0.push(Figure { name, unit, values: vec![value] }),
+        }
+    }
+
+    /// Adds the ratio of the last values of two figures.
+    fn add_ratio(&mut self, name: impl Into<String>, of: &str, to: &str) {
+        let last = |name| {
+            let mut figures = self.0.iter();
+            figures.find(|figure| figure.name == name).and_then(|figure| figure.values.last())
+        };
+        if let (Some(of), Some(to)) = (last(of), last(to)) {
+            let ratio = of / to;
+            self.add(name, "", ratio);
         }
     }
 
@@ -108,7 +126,8 @@ pub(super) async fn run(program: &Program, extent: Extent, as_json: bool) -> any
         let url = cluster.empty_database().to_string();
         unlimited(program).env("CICERONE_DATABASE_URL", url).start()
     });
-    let targets = targets(&embedded, &asking, postgres.as_ref(), upstream).await?;
+    let floors = floors()?;
+    let targets = targets(&embedded, &asking, postgres.as_ref(), upstream, &floors).await?;
     let learner = unlimited(program).start();
     let agent = learner.client().agent().await;
     let mut numbers = Numbers::new(31);
@@ -116,6 +135,15 @@ pub(super) async fn run(program: &Program, extent: Extent, as_json: bool) -> any
         for target in &targets {
             measure(&mut table, target, extent.duration).await?;
         }
+        for connections in [1, 64, 256] {
+            let name = |target| match connections {
+                1 => format!("{target}, 1 connections: p50"),
+                _ => format!("{target}, {connections} connections"),
+            };
+            let ratio = format!("{}, as a share of the prototype's", name(TURN));
+            table.add_ratio(ratio, &name(TURN), &name(PROTOTYPE));
+        }
+        parts(&mut table, &floors, extent.duration).await?;
         for _ in 0..SINGLE_TEXTS {
             let took = learning::one(&learner, &agent, &mut numbers).await?;
             table.add("a text of 100,000 characters until `trained`", "ms", took);
@@ -152,6 +180,7 @@ async fn targets(
     asking: &Server,
     postgres: Option<&Server>,
     upstream: SocketAddr,
+    floors: &Floors,
 ) -> anyhow::Result<Vec<Target>> {
     let asked = Arc::new(questions(embedded, PASSAGES).await);
     let mut targets = vec![
@@ -168,7 +197,13 @@ async fn targets(
             connections: &[1, 64],
         },
         Target {
-            name: "a turn, embedded answerer",
+            name: PROTOTYPE,
+            address: floors.prototype().context("starting the prototype")?,
+            requests: Arc::clone(&asked),
+            connections: &[1, 64, 256],
+        },
+        Target {
+            name: TURN,
             address: embedded.address(),
             requests: Arc::clone(&asked),
             connections: &[1, 64, 256],
@@ -210,12 +245,39 @@ async fn targets(
     Ok(targets)
 }
 
+/// What turns are compared with, about the same passages and questions.
+fn floors() -> anyhow::Result<Arc<Floors>> {
+    let texts = texts(PASSAGES);
+    let mut questions = texts.iter().flat_map(|text| corpus::questions(text)).collect::<Vec<_>>();
+    corpus::shuffle(&mut Numbers::new(8), &mut questions);
+    Floors::new(&texts, questions).map(Arc::new).context("preparing what turns are compared with")
+}
+
+/// Measures the parts of a turn alone.
+async fn parts(table: &mut Table, floors: &Arc<Floors>, duration: Duration) -> anyhow::Result<()> {
+    for threads in [1, std::thread::available_parallelism()?.get()] {
+        let searching = Arc::clone(floors);
+        let measuring = tokio::task::spawn_blocking(move || searching.searches(threads, duration));
+        let measured = measuring.await.context("the thread of the searches")??;
+        let name = format!("a raw search with tantivy, {threads} threads");
+        table.add(&name, "/s", measured.rate);
+        table.add(format!("{name}: p50"), "ms", millis(measured.p50));
+    }
+    for callers in [1, 64] {
+        let measured = floors.commits(callers, duration).await?;
+        let name = format!("a raw commit of two rows, {callers} callers");
+        table.add(&name, "/s", measured.rate);
+        table.add(format!("{name}: p50"), "ms", millis(measured.p50));
+    }
+    Ok(())
+}
+
 /// Loads a target with each number of connections.
 async fn measure(table: &mut Table, target: &Target, duration: Duration) -> anyhow::Result<()> {
     for connections in target.connections {
         let requests = Arc::clone(&target.requests);
-        let outcome = load::run(target.address, requests, *connections, duration).await?;
-        anyhow::ensure!(outcome.refused == 0, "{}: {} refused", target.name, outcome.refused);
+        let outcome = load::run(target.address, requests, *connections, duration).await;
+        let outcome = outcome.context(target.name)?;
         let name = format!("{}, {connections} connections", target.name);
         if *connections > 1 {
             table.add(&name, "/s", outcome.rate());
