@@ -8,8 +8,7 @@ use crate::id::{Id, kind};
 
 /// The number of replies of an account that may always be in progress.
 const ALWAYS: u32 = 64;
-/// The shortest time over which the pace is measured. Shorter interruptions, such as a commit that waits for the disk,
-/// are not an overload.
+/// The shortest time over which the pace is measured.
 const WINDOW: Duration = Duration::from_millis(100);
 /// How long after a refusal others are expected.
 const REFUSING: Duration = Duration::from_secs(1);
@@ -37,10 +36,14 @@ struct State {
 #[derive(Debug, Default)]
 struct Pace {
     in_progress: u32,
-    /// The mean time from one reply to the next in the last [`WINDOW`]; zero in the first one.
-    between: Duration,
+    /// The mean time from one reply to the next in the last window of at least [`WINDOW`], and in the one before it. Zero
+    /// if it says nothing about what the server can do: there was no such window, or fewer than [`ALWAYS`] replies were in
+    /// progress in it.
+    between: [Duration; 2],
     /// When the current window began.
     since: Option<Instant>,
+    /// The most replies that were in progress in it at once.
+    most: u32,
     /// Replies that were done in it.
     done: u32,
     /// Replies that were refused in it.
@@ -128,12 +131,18 @@ impl Pace {
         self.flooded = flooded.or(self.flooded);
     }
 
+    /// Whether those in progress take longer than this at the better pace of the last two windows. An interruption, such
+    /// as a commit that waits for the disk or a machine that stands still, is not an overload: a window ends with a reply, so
+    /// even a long one slows only one window.
     fn is_slower_than(&self, longest: Duration) -> bool {
-        self.in_progress >= ALWAYS && self.between.saturating_mul(self.in_progress) > longest
+        let [last, before] = self.between;
+        let between = last.min(before);
+        self.in_progress >= ALWAYS && between.saturating_mul(self.in_progress) > longest
     }
 
     /// Counts one reply in progress less. `done` is when it was completed; `None` if it was not.
     fn leave(&mut self, done: Option<Instant>) {
+        self.most = self.most.max(self.in_progress);
         self.in_progress = self.in_progress.saturating_sub(1);
         let Some(now) = done else { return };
         let window = now.saturating_duration_since(*self.since.get_or_insert(now));
@@ -142,8 +151,10 @@ impl Pace {
             if self.refused > self.done / 2 && self.flooded.is_some() {
                 self.flooded = Some(now);
             }
-            self.between = window / self.done;
+            let between = if self.most < ALWAYS { Duration::ZERO } else { window / self.done };
+            self.between = [between, self.between[0]];
             self.since = Some(now);
+            self.most = self.in_progress;
             self.done = 0;
             self.refused = 0;
         }
@@ -208,25 +219,27 @@ mod tests {
                 pace.leave(Some(now));
             }
         };
-        end(&mut pace, 100, EACH);
-        assert!(!pace.is_slower_than(LONGEST), "nothing is known yet: {pace:?}");
+        end(&mut pace, 200, EACH);
+        assert!(!pace.is_slower_than(LONGEST), "too little is known yet: {pace:?}");
         end(&mut pace, 1, EACH);
         assert!(pace.is_slower_than(LONGEST), "{pace:?}");
-        end(&mut pace, 398, EACH);
+        end(&mut pace, 298, EACH);
         assert!(pace.is_slower_than(LONGEST), "{pace:?}");
         end(&mut pace, 2, EACH);
         assert!(!pace.is_slower_than(LONGEST), "{pace:?}");
     }
 
     #[test]
-    fn short_interruptions_and_few_replies_are_no_overload() {
+    fn interruptions_and_few_replies_are_no_overload() {
         let mut pace = Pace { in_progress: 500, ..Pace::default() };
         let mut now = Instant::now();
-        for each in [EACH * 15].into_iter().chain([EACH / 10; 2_000]) {
-            now += each;
-            pace.leave(Some(now));
-            pace.in_progress = 500;
-            assert!(!pace.is_slower_than(LONGEST), "{pace:?}");
+        for interruption in [15, 150, 1_500] {
+            for each in [EACH * interruption].into_iter().chain([EACH / 10; 2_500]) {
+                now += each;
+                pace.leave(Some(now));
+                pace.in_progress = 500;
+                assert!(!pace.is_slower_than(LONGEST), "{pace:?}");
+            }
         }
         for _ in 0..5 {
             now += Duration::from_secs(1);
@@ -235,6 +248,23 @@ mod tests {
         pace.in_progress = ALWAYS - 1;
         assert!(!pace.is_slower_than(LONGEST), "{pace:?}");
         pace.in_progress = ALWAYS;
+        assert!(pace.is_slower_than(LONGEST), "{pace:?}");
+    }
+
+    #[test]
+    fn how_fast_few_replies_are_done_says_nothing_about_many() {
+        let mut pace = Pace { in_progress: ALWAYS - 1, ..Pace::default() };
+        let mut now = Instant::now();
+        let mut end = |pace: &mut Pace| {
+            now += EACH * 60;
+            let in_progress = pace.in_progress;
+            pace.leave(Some(now));
+            pace.in_progress = in_progress;
+        };
+        (0..20).for_each(|_| end(&mut pace));
+        pace.in_progress = 500;
+        assert!(!pace.is_slower_than(LONGEST), "nothing is known of many: {pace:?}");
+        (0..5).for_each(|_| end(&mut pace));
         assert!(pace.is_slower_than(LONGEST), "{pace:?}");
     }
 
@@ -271,7 +301,7 @@ mod tests {
     #[test]
     fn while_an_account_sends_too_much_its_accepted_replies_are_few() {
         let (paces, accounts) = (Paces::new(LONGEST), [(); 2].map(|()| Id::random(&SystemEntropy)));
-        let pace = || Pace { in_progress: 80, between: EACH, ..Pace::default() };
+        let pace = || Pace { in_progress: 80, between: [EACH; 2], ..Pace::default() };
         paces.lock().accounts.extend(accounts.map(|account| (account, pace())));
         let [flooding, other] = accounts;
         assert!(paces.begin(flooding).is_some(), "80 replies take 80 ms of 100");
@@ -320,7 +350,7 @@ mod tests {
     fn refusals_are_remembered_for_a_while_and_concern_one_account() {
         let (paces, account) = (Paces::new(LONGEST), Id::random(&SystemEntropy));
         assert!(!paces.is_refusing());
-        let pace = Pace { in_progress: 600, between: EACH, ..Pace::default() };
+        let pace = Pace { in_progress: 600, between: [EACH; 2], ..Pace::default() };
         paces.lock().accounts.insert(account, pace);
         assert!(paces.begin(account).is_none());
         assert!(paces.is_refusing());
