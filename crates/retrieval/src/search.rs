@@ -1,6 +1,7 @@
 //! Searching a snapshot of an index.
 
 mod content;
+mod impacts;
 mod question;
 mod ranking;
 mod recent;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use cicerone_language::Language;
 use tantivy_fst::Automaton;
 
-use super::ranking::Impact;
+use super::impacts::Impacts;
 use super::weights::WEIGHTS;
 use crate::store::{ANSWERS, NO_LANGUAGE, QUESTION_GRAMS, QUESTIONS, Record, SCORED};
 
@@ -84,7 +84,7 @@ impl Content {
     }
 
     /// The contributions of `term` to the scores of the passages that have it in a field.
-    pub(super) fn impacts(&self, field: usize, term: &str) -> tantivy::Result<Arc<[Impact]>> {
+    pub(super) fn impacts(&self, field: usize, term: &str) -> tantivy::Result<Impacts> {
         match self {
             Self::Segments(segments) => segments.impacts(field, term),
             Self::Memory(memory) => Ok(memory.impacts(field, term)),

@@ -23,15 +23,6 @@ const WINDOW: usize = 64;
 /// The number of best passages that decide whether the question is answered.
 const LEADING: usize = 2;
 
-/// The contribution of a term to the score of one passage.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Impact {
-    /// The number of the passage in its snapshot.
-    pub(super) number: u32,
-    /// The saturated frequency, from 0 to 1.
-    pub(super) value: f32,
-}
-
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ranked {
     /// Its number in its snapshot.

@@ -11,7 +11,7 @@ use quick_cache::sync::Cache;
 use quick_cache::{Equivalent, Weighter};
 use tantivy::DocAddress;
 
-use super::ranking::Impact;
+use super::impacts::{Impact, Impacts};
 use super::results::{self, KeyRef, Outcome, Results};
 use crate::store::Record;
 
@@ -23,7 +23,7 @@ const OVERHEAD: usize = 128;
 const ENTRIES: usize = 4_096;
 
 type Passages = Cache<(u64, DocAddress), Arc<Record>, Weight>;
-type Terms = Cache<TermKey, Arc<[Impact]>, Weight>;
+type Terms = Cache<TermKey, Impacts, Weight>;
 
 /// Shared by all open indexes of this process.
 #[derive(Clone)]
@@ -112,14 +112,14 @@ impl SnapshotRecent {
         field: usize,
         term: &str,
         read: impl FnOnce() -> tantivy::Result<Vec<Impact>>,
-    ) -> tantivy::Result<Arc<[Impact]>> {
+    ) -> tantivy::Result<Impacts> {
         let key = TermRef { snapshot: self.snapshot, field, term };
         if let Some(impacts) = self.terms.get(&key) {
             return Ok(impacts);
         }
-        let impacts: Arc<[Impact]> = read()?.into();
+        let impacts = Impacts::from(read()?);
         let key = TermKey { snapshot: self.snapshot, field, term: term.into() };
-        self.terms.insert(key, Arc::clone(&impacts));
+        self.terms.insert(key, impacts.clone());
         Ok(impacts)
     }
 }
@@ -156,8 +156,8 @@ impl Weighter<(u64, DocAddress), Arc<Record>> for Weight {
     }
 }
 
-impl Weighter<TermKey, Arc<[Impact]>> for Weight {
-    fn weight(&self, key: &TermKey, impacts: &Arc<[Impact]>) -> u64 {
-        (key.term.len() + std::mem::size_of_val::<[Impact]>(impacts) + OVERHEAD) as u64
+impl Weighter<TermKey, Impacts> for Weight {
+    fn weight(&self, key: &TermKey, impacts: &Impacts) -> u64 {
+        (key.term.len() + impacts.bytes() + OVERHEAD) as u64
     }
 }

@@ -16,7 +16,7 @@ use tantivy_fst::Automaton;
 
 use super::packed::Packed;
 use super::{for_each_field, norms, passages_with, saturated};
-use crate::search::ranking::Impact;
+use crate::search::impacts::{Impact, Impacts};
 use crate::store::{QUESTIONS, Record, SCORED, WORD_FIELDS, analyse};
 
 /// The size of a passage in addition to its texts: the record, and the headers of five allocations.
@@ -114,9 +114,9 @@ impl InMemory {
         questions.and_then(|field| field.lengths.get(number as usize)).is_some_and(|code| *code > 0)
     }
 
-    pub(super) fn impacts(&self, field: usize, term: &str) -> Arc<[Impact]> {
+    pub(super) fn impacts(&self, field: usize, term: &str) -> Impacts {
         let found = self.field(field).and_then(|field| Some((field, field.find(term)?)));
-        let Some((field, at)) = found else { return Arc::default() };
+        let Some((field, at)) = found else { return Impacts::default() };
         let impact = |(number, frequency)| {
             let norm = field.norms.get(number as usize).copied().unwrap_or_default();
             Impact { number, value: saturated(frequency, norm) }

@@ -8,7 +8,7 @@ use tantivy::{DocAddress, InvertedIndexReader, Searcher, TantivyDocument};
 use tantivy_fst::Automaton;
 
 use super::{for_each_field, norms, passages_with, saturated};
-use crate::search::ranking::Impact;
+use crate::search::impacts::{Impact, Impacts};
 use crate::search::recent::SnapshotRecent;
 use crate::store::{QUESTIONS, Record, SCORED, Store, WORD_FIELDS, all_terms, groups};
 
@@ -130,11 +130,11 @@ impl Segments {
         Some((index, segment, number - segment.first))
     }
 
-    pub(super) fn impacts(&self, field: usize, term: &str) -> tantivy::Result<Arc<[Impact]>> {
+    pub(super) fn impacts(&self, field: usize, term: &str) -> tantivy::Result<Impacts> {
         // Most agents have no pairs or no headings. Fields without terms need no lookup in the
         // cache.
         if !self.has_terms.get(field).is_some_and(|has_terms| *has_terms) {
-            return Ok(Arc::default());
+            return Ok(Impacts::default());
         }
         self.recent.impacts(field, term, || {
             let mut impacts = Vec::new();

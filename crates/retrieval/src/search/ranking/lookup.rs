@@ -2,11 +2,10 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::Arc;
 
-use super::Impact;
 use super::coverage::Overlap;
 use super::typing::Corrections;
+use crate::search::impacts::Impacts;
 use crate::search::question::{Extra, QUESTION, Question, Word};
 use crate::search::snapshot::Snapshot;
 use crate::search::weights::{FEWEST_PASSAGES, FEWEST_QUESTIONS, SIMILAR, SMALL_WORD, WEIGHTS};
@@ -33,7 +32,7 @@ pub(super) struct Looked<'question> {
 pub(super) struct SmallWord {
     /// Its weight among the questions of pairs.
     pub(super) weight: f32,
-    pub(super) impacts: Arc<[Impact]>,
+    pub(super) impacts: Impacts,
 }
 
 /// A word with its postings.
@@ -81,7 +80,7 @@ impl LookedWord<'_> {
 pub(super) struct Place {
     /// Its rarity times the weight of the field.
     pub(super) weight: f32,
-    pub(super) impacts: Arc<[Impact]>,
+    pub(super) impacts: Impacts,
     /// Whether the field is that of the questions of pairs.
     pub(super) is_question: bool,
 }
@@ -90,7 +89,7 @@ pub(super) struct Place {
 pub(super) struct LookedExtra {
     /// Its rarity times its weight and that of its field.
     pub(super) weight: f32,
-    pub(super) impacts: Arc<[Impact]>,
+    pub(super) impacts: Impacts,
     /// The bit of a piece.
     pub(super) bit: u64,
 }
@@ -233,7 +232,7 @@ fn look_up_joined<'question>(
 #[derive(Default)]
 struct Places {
     /// By field.
-    places: Vec<(usize, Arc<[Impact]>)>,
+    places: Vec<(usize, Impacts)>,
     /// The number of passages in the field in which it is most frequent.
     most: u64,
     /// The number of pairs whose question contains it.
@@ -244,7 +243,7 @@ impl Places {
     /// The number of passages that have the word or one of its `joined` forms, in the field in which they are most frequent. A
     /// hyphenated word has both.
     fn most_with(&self, joined: &Self) -> u64 {
-        let in_field = |(field, joined): &(usize, Arc<[Impact]>)| {
+        let in_field = |(field, joined): &(usize, Impacts)| {
             let of_word = self.places.iter().filter(|(other, _)| other == field);
             of_word.fold(joined.len(), |all, (_, plain)| all + plain.len() - common(plain, joined))
         };
@@ -264,13 +263,13 @@ impl Places {
 }
 
 /// The number of passages in both of two postings, which are ordered by passages.
-fn common(one: &[Impact], other: &[Impact]) -> usize {
-    let mut others = other.iter().map(|impact| impact.number).peekable();
-    let is_common = |impact: &&Impact| {
-        while others.next_if(|number| *number < impact.number).is_some() {}
-        others.next_if_eq(&impact.number).is_some()
+fn common(one: &Impacts, other: &Impacts) -> usize {
+    let mut others = other.numbers().peekable();
+    let is_common = |number: &u32| {
+        while others.next_if(|other| other < number).is_some() {}
+        others.next_if_eq(number).is_some()
     };
-    one.iter().filter(is_common).count()
+    one.numbers().filter(is_common).count()
 }
 
 fn places_of(snapshot: &Snapshot, forms: &[String], is_stop_word: bool) -> tantivy::Result<Places> {

@@ -5,9 +5,10 @@
 
 use std::cell::RefCell;
 
+use super::Candidate;
 use super::coverage::Found;
 use super::lookup::{Looked, LookedWord, bit, field_factor};
-use super::{Candidate, Impact};
+use crate::search::impacts::{Impacts, Weighed};
 use crate::search::question::QUESTION;
 use crate::search::snapshot::Snapshot;
 use crate::search::weights::EXACT;
@@ -19,19 +20,22 @@ const SLACK: usize = 4;
 /// The score of each passage of an index, and what was found in it.
 #[derive(Default)]
 pub(super) struct Scratch {
-    passages: Vec<Scored>,
+    scores: Vec<f32>,
+    /// The words that each passage has, one bit each.
+    words: Vec<u64>,
+    /// The pieces of words that each passage has, one bit each.
+    pieces: Vec<u64>,
     /// The weight of the question's words that each pair's question contains; empty if there are no
     /// pairs.
     asked: Vec<f32>,
+    weighed: Weighed,
 }
 
-/// The score of a passage, and the words and the pieces of words that it has, one bit each: side by side, because they are
-/// written together.
-#[derive(Clone, Copy, Default)]
-struct Scored {
-    score: f32,
-    words: u64,
-    pieces: u64,
+/// What the bits of marks are for.
+#[derive(Clone, Copy)]
+enum Kind {
+    Words,
+    Pieces,
 }
 
 /// Lends the scratch memory of this thread.
@@ -48,13 +52,17 @@ impl Scratch {
         let numbers = snapshot.content.numbers() as usize;
         self.asked.clear();
         self.asked.resize(if snapshot.question_answer_pairs > 0 { numbers } else { 0 }, 0.0);
-        self.passages.clear();
-        self.passages.resize(numbers, Scored::default());
+        self.scores.clear();
+        self.scores.resize(numbers, 0.0);
+        for marks in [&mut self.words, &mut self.pieces] {
+            marks.clear();
+            marks.resize(numbers, 0);
+        }
         for (index, word) in looked.words.iter().enumerate() {
             let bit = bit(index);
             let counts = word.messages & QUESTION != 0 && !word.is_compound;
             for place in &word.places {
-                self.add(&place.impacts, place.weight, |passage| passage.words |= bit);
+                self.add(&place.impacts, place.weight, Kind::Words, bit);
                 if place.is_question && counts {
                     let weight = word.likeness * word.question_weight;
                     self.add_asked(&place.impacts, weight);
@@ -64,45 +72,62 @@ impl Scratch {
         }
         for word in &looked.small_words {
             let weight = word.weight * field_factor(QUESTIONS);
-            self.add(&word.impacts, weight, |_| ());
+            self.add(&word.impacts, weight, Kind::Words, 0);
             self.add_asked(&word.impacts, word.weight);
         }
         for extra in &looked.extras {
-            self.add(&extra.impacts, extra.weight, |passage| passage.pieces |= extra.bit);
+            self.add(&extra.impacts, extra.weight, Kind::Pieces, extra.bit);
         }
     }
 
-    /// Adds the score of a term to the passages that have it, and marks them.
-    fn add(&mut self, impacts: &[Impact], factor: f32, mark: impl Fn(&mut Scored)) {
-        for impact in impacts {
-            if let Some(passage) = self.passages.get_mut(impact.number as usize) {
-                passage.score += factor * impact.value;
-                mark(passage);
-            }
+    /// Adds the score of a term to the passages that have it, and sets a bit of their marks.
+    fn add(&mut self, impacts: &Impacts, factor: f32, kind: Kind, bit: u64) {
+        let scores = self.scores.as_mut_slice();
+        let marks = match kind {
+            Kind::Words => self.words.as_mut_slice(),
+            Kind::Pieces => self.pieces.as_mut_slice(),
+        };
+        if bit == 0 {
+            impacts.for_each_weighed(factor, &mut self.weighed, |number, value| {
+                if let Some(score) = scores.get_mut(number) {
+                    *score += value;
+                }
+            });
+            return;
         }
+        impacts.for_each_weighed(factor, &mut self.weighed, |number, value| {
+            if let (Some(score), Some(marks)) = (scores.get_mut(number), marks.get_mut(number)) {
+                *score += value;
+                *marks |= bit;
+            }
+        });
     }
 
     /// Adds the score of a word's joined forms to the passages that lack the word itself.
     fn add_joined(&mut self, word: &LookedWord<'_>, bit: u64) {
         for place in &word.joined_places {
-            for impact in &*place.impacts {
-                if let Some(passage) = self.passages.get_mut(impact.number as usize)
-                    && passage.words & bit == 0
+            place.impacts.for_each_weighed(place.weight, &mut self.weighed, |number, value| {
+                if let (Some(score), Some(words)) =
+                    (self.scores.get_mut(number), self.words.get(number))
+                    && words & bit == 0
                 {
-                    passage.score += place.weight * impact.value;
+                    *score += value;
                 }
-            }
+            });
         }
-        for impact in word.joined_places.iter().flat_map(|place| &*place.impacts) {
-            if let Some(passage) = self.passages.get_mut(impact.number as usize) {
-                passage.words |= bit;
+        for number in word.joined_places.iter().flat_map(|place| place.impacts.numbers()) {
+            if let Some(words) = self.words.get_mut(number as usize) {
+                *words |= bit;
             }
         }
     }
 
-    fn add_asked(&mut self, impacts: &[Impact], weight: f32) {
-        for impact in impacts {
-            if let Some(asked) = self.asked.get_mut(impact.number as usize) {
+    fn add_asked(&mut self, impacts: &Impacts, weight: f32) {
+        if self.asked.is_empty() {
+            return;
+        }
+        for number in impacts.numbers() {
+            if let Some(asked) = self.asked.get_mut(number as usize) {
                 *asked += weight;
             }
         }
@@ -118,7 +143,7 @@ impl Scratch {
     ) -> Vec<Candidate> {
         let mut best: Vec<(f32, u32)> = Vec::with_capacity(wanted * SLACK);
         let mut least = 0.0;
-        for (number, Scored { score, .. }) in (0_u32..).zip(&self.passages) {
+        for (number, score) in (0_u32..).zip(&self.scores) {
             if *score > least {
                 best.push((*score, number));
                 if best.len() == wanted * SLACK {
@@ -133,19 +158,19 @@ impl Scratch {
         }
         best.retain(|(_, number)| !exact.contains(number));
         let found = |number: u32| {
-            let Scored { words, pieces, .. } = self.passage(number);
-            let asked = self.asked.get(number as usize).copied().unwrap_or_default();
-            Found { words, pieces, asked }
+            let at = number as usize;
+            let marks = |all: &[u64]| all.get(at).copied().unwrap_or_default();
+            let asked = self.asked.get(at).copied().unwrap_or_default();
+            Found { words: marks(&self.words), pieces: marks(&self.pieces), asked }
         };
         let of = |(score, number, is_exact)| {
             Candidate::new(snapshot, number, score, found(number), is_exact)
         };
-        let exact = exact.iter().map(|number| (self.passage(*number).score + EXACT, *number, true));
+        let exact = exact.iter().map(|number| {
+            let score = self.scores.get(*number as usize).copied().unwrap_or_default();
+            (score + EXACT, *number, true)
+        });
         let best = best.into_iter().map(|(score, number)| (score, number, false));
         exact.chain(best).map(of).collect()
-    }
-
-    fn passage(&self, number: u32) -> Scored {
-        self.passages.get(number as usize).copied().unwrap_or_default()
     }
 }
