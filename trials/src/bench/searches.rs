@@ -15,7 +15,7 @@ use self::other::Other;
 use super::corpus::{self, Numbers};
 use super::figures::{Figures, grouped, median, shown};
 use super::plot::Plot;
-use crate::eval::collection::Collection;
+use crate::eval::collection::{Collection, Question};
 use crate::eval::trial::Trial;
 use crate::latency::{millis, percentile};
 use crate::others;
@@ -125,8 +125,14 @@ fn searches(
     let took = began.elapsed().as_secs_f64();
     let mut ours = Vec::new();
     let mut theirs = vec![Vec::new(); others.len()];
+    let mut asked = collection.questions.clone();
+    let mut numbers = Numbers::new(53);
     for _ in 0..extent.rounds.max(1) {
-        ours.push(round(&runtime, &trial, collection)?);
+        ours.push(round(&runtime, &trial, &asked)?);
+        // Ours keeps results. The same words in another order are another question.
+        for question in &mut asked {
+            question.text = corpus::reordered(&mut numbers, &question.text);
+        }
         for (other, rounds) in others.iter_mut().zip(&mut theirs) {
             rounds.push(other.ask()?);
         }
@@ -142,10 +148,10 @@ fn searches(
     })
 }
 
-fn round(runtime: &Runtime, trial: &Trial, collection: &Collection) -> anyhow::Result<Round> {
-    let mut times: Vec<Duration> = Vec::with_capacity(collection.questions.len());
+fn round(runtime: &Runtime, trial: &Trial, questions: &[Question]) -> anyhow::Result<Round> {
+    let mut times: Vec<Duration> = Vec::with_capacity(questions.len());
     let mut first = 0;
-    for question in &collection.questions {
+    for question in questions {
         let began = Instant::now();
         let found = trial.ask(runtime, question, FOUND)?;
         times.push(began.elapsed());
