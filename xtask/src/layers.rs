@@ -1,6 +1,6 @@
 //! The layers: which crate may depend on which. Checks the manifests.
 
-use anyhow::bail;
+use anyhow::ensure;
 use serde_json::Value;
 
 use crate::process;
@@ -43,9 +43,7 @@ pub(crate) fn check() -> anyhow::Result<()> {
             }
         }
     }
-    if !wrong.is_empty() {
-        bail!("these dependencies are not allowed:\n  {}", wrong.join("\n  "));
-    }
+    ensure!(wrong.is_empty(), "these dependencies are not allowed:\n  {}", wrong.join("\n  "));
     println!("layers: every dependency is allowed");
     Ok(())
 }

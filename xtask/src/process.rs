@@ -41,15 +41,11 @@ pub(crate) fn output(arguments: &[&str]) -> anyhow::Result<String> {
 /// The packages that `cargo metadata` lists.
 pub(crate) fn packages(options: &[&str]) -> anyhow::Result<Vec<Value>> {
     let metadata = output(&[&["metadata", "--format-version=1"], options].concat())?;
-    let mut metadata: Value = serde_json::from_str(&metadata)?;
-    Ok(serde_json::from_value(metadata["packages"].take())?)
+    Ok(serde_json::from_value(serde_json::from_str::<Value>(&metadata)?["packages"].take())?)
 }
 
 /// Whether a program can be run with these arguments.
 pub(crate) fn exists(program: &str, arguments: &[&str]) -> bool {
-    Command::new(program)
-        .args(arguments)
-        .current_dir(root())
-        .output()
-        .is_ok_and(|output| output.status.success())
+    let output = Command::new(program).args(arguments).current_dir(root()).output();
+    output.is_ok_and(|output| output.status.success())
 }
