@@ -90,6 +90,10 @@ MUTANTS = [
     domain("widget/origins.rs", "!subdomain.is_empty() && subdomain.bytes().all(is_of_name)", "subdomain.bytes().all(is_of_name)"),
     domain("widget/origins.rs", "!subdomain.is_empty() && subdomain.bytes().all(is_of_name)", "!subdomain.is_empty()"),
     domain("widget/visitor.rs", "[Some(user), Some(host), None] if", "[Some(user), Some(host), _] if"),
+    # Isolation of agents and accounts, and webhooks.
+    Mutant("crates/domain/src/content/stored.rs", "if self.agent_id == agent { Ok(self)", "if true { Ok(self)", "mcp::"),
+    domain("webhook/subscription.rs", "self.0.contains(&name)", "!self.0.is_empty()"),
+    domain("webhook/delivery.rs", "if *lease.url == *url {", "if !url.is_empty() {"),
     # Prompts.
     Mutant("crates/llm/src/prompt/budget.rs", ".filter(|left| *left >= reserve)", ".filter(|left| *left > reserve)"),
     Mutant("crates/llm/src/prompt.rs", "purse.left() / 4 }", "0 }"),

@@ -102,12 +102,6 @@ impl TryFrom<DeliveryRow> for Delivery {
     }
 }
 
-/// Whether an endpoint with that list of names subscribes to an event.
-pub(crate) fn takes(events: &str, event: EventName) -> Result<bool, TransactionError> {
-    let names: Vec<String> = from_json(events)?;
-    Ok(names.iter().any(|name| name == event.name()))
-}
-
 /// Queues an event for an endpoint. The caller must hold the lock of the endpoint's row.
 pub(crate) fn queue(
     c: &mut AnyConnection,

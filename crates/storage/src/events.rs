@@ -12,6 +12,7 @@ use crate::deliveries;
 use crate::dialect;
 use crate::error::TransactionError;
 use crate::schema::events;
+use crate::webhooks::subscription;
 
 /// Source ids in one statement.
 const AT_ONCE: usize = 500;
@@ -38,7 +39,7 @@ pub(crate) fn takers(
 ) -> Result<Vec<Id<kind::WebhookEndpoint>>, TransactionError> {
     let mut takers = Vec::new();
     for (endpoint, events) in dialect::hold_endpoints(c, &account.to_string())? {
-        if deliveries::takes(&events, name)? {
+        if subscription(&events)?.includes(name) {
             takers.push(id("webhook_endpoints.id", &endpoint)?);
         }
     }

@@ -99,13 +99,11 @@ impl TryFrom<EndpointRow> for WebhookEndpoint {
     type Error = TransactionError;
 
     fn try_from(row: EndpointRow) -> Result<Self, TransactionError> {
-        let names: Vec<String> = from_json(&row.events)?;
-        let event = |name: &String| named("webhook_endpoints.events", name, EventName::from_name);
         Ok(Self {
             id: id("webhook_endpoints.id", &row.id)?,
             account_id: id("webhook_endpoints.account_id", &row.account_id)?,
             url: EndpointUrl::from_stored(row.url),
-            events: Subscription::from_stored(names.iter().map(event).collect::<Result<_, _>>()?),
+            events: subscription(&row.events)?,
             description: row.description.map(EndpointDescription::from_stored),
             payload: named("webhook_endpoints.payload", &row.payload, PayloadStyle::from_name)?,
             disabled: row.disabled_reason,
@@ -114,6 +112,13 @@ impl TryFrom<EndpointRow> for WebhookEndpoint {
             updated_at: time(row.updated_at),
         })
     }
+}
+
+/// Reads the events of an endpoint from their column.
+pub(crate) fn subscription(column: &str) -> Result<Subscription, TransactionError> {
+    let names: Vec<String> = from_json(column)?;
+    let event = |name: &String| named("webhook_endpoints.events", name, EventName::from_name);
+    Ok(Subscription::from_stored(names.iter().map(event).collect::<Result<_, _>>()?))
 }
 
 /// Reads secrets from their columns.

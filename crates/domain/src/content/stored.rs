@@ -1,6 +1,7 @@
 //! Documents and passages as they are stored: with the ids of documents.
 
 use super::{Document, Passage};
+use crate::Error;
 use crate::id::{Id, kind};
 
 /// A document of a source, with its id.
@@ -14,6 +15,17 @@ pub struct StoredDocument {
     pub agent_id: Id<kind::Agent>,
     /// The document.
     pub document: Document,
+}
+
+impl StoredDocument {
+    /// The document for the clients of one agent.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] if it belongs to another agent.
+    pub fn for_agent(self, agent: Id<kind::Agent>) -> Result<Self, Error> {
+        if self.agent_id == agent { Ok(self) } else { Err(Error::not_found("document", self.id)) }
+    }
 }
 
 /// A passage with the id of its document.

@@ -93,9 +93,26 @@ impl Delivery {
         }
     }
 
-    /// The delivery after an attempt. The latest [`limits::ATTEMPTS_SHOWN`] attempts are kept.
+    /// The delivery after an attempt with this lease, and the outcome by which its endpoint, which now has this URL, is
+    /// judged. If the URL has changed since the attempt began, the outcome says nothing about the endpoint (`None`), and
+    /// a delivery that the old URL did not accept is sent to the new one at once. The latest
+    /// [`limits::ATTEMPTS_SHOWN`] attempts are kept.
     #[must_use]
-    pub fn after(mut self, attempt: Attempt, outcome: AttemptOutcome) -> Self {
+    pub fn finish(
+        self,
+        lease: &DeliveryLease,
+        attempt: Attempt,
+        outcome: AttemptOutcome,
+        url: &str,
+        now: Timestamp,
+    ) -> (Self, Option<AttemptOutcome>) {
+        if *lease.url == *url {
+            return (self.after(attempt, outcome), Some(outcome));
+        }
+        (self.after(attempt, outcome.after_move(now)), None)
+    }
+
+    fn after(mut self, attempt: Attempt, outcome: AttemptOutcome) -> Self {
         self.attempts.push(attempt);
         self.attempts.drain(..self.attempts.len().saturating_sub(limits::ATTEMPTS_SHOWN));
         (self.status, self.next_attempt_at) = match outcome {
@@ -237,10 +254,8 @@ pub enum AttemptOutcome {
 }
 
 impl AttemptOutcome {
-    /// The outcome for an endpoint whose URL has changed since the attempt began: a delivery that
-    /// the old URL did not accept is sent to the new one at once.
-    #[must_use]
-    pub const fn after_move(self, now: Timestamp) -> Self {
+    /// The outcome for an endpoint whose URL has changed since the attempt began.
+    const fn after_move(self, now: Timestamp) -> Self {
         match self {
             Self::Delivered => Self::Delivered,
             Self::Retry(_) | Self::GivenUp | Self::Gone => Self::Retry(now),
@@ -348,11 +363,25 @@ mod tests {
 
     #[test]
     fn what_the_old_address_did_not_take_goes_to_the_new_one() {
-        let later = NOW.plus_millis(5_000);
-        assert_eq!(AttemptOutcome::Delivered.after_move(NOW), AttemptOutcome::Delivered);
-        for outcome in [AttemptOutcome::Gone, AttemptOutcome::GivenUp, AttemptOutcome::Retry(later)]
-        {
-            assert_eq!(outcome.after_move(NOW), AttemptOutcome::Retry(NOW));
+        let (later, old, new) =
+            (NOW.plus_millis(5_000), "https://a.example/", "https://b.example/");
+        let lease = DeliveryLease {
+            delivery_id: delivery().id,
+            endpoint_id: delivery().endpoint_id,
+            token: "token".to_owned(),
+            url: EndpointUrl::from_stored(old.to_owned()),
+        };
+        let finish = |outcome, url| {
+            let (delivery, judged) = delivery().finish(&lease, attempt(1), outcome, url, NOW);
+            (delivery.status, delivery.next_attempt_at, judged)
+        };
+        let retried = AttemptOutcome::Retry(later);
+        assert_eq!(finish(retried, old), (DeliveryStatus::Pending, Some(later), Some(retried)));
+        let delivered = AttemptOutcome::Delivered;
+        assert_eq!(finish(delivered, old), (DeliveryStatus::Succeeded, None, Some(delivered)));
+        assert_eq!(finish(delivered, new), (DeliveryStatus::Succeeded, None, None));
+        for outcome in [AttemptOutcome::Gone, AttemptOutcome::GivenUp, retried] {
+            assert_eq!(finish(outcome, new), (DeliveryStatus::Pending, Some(NOW), None));
         }
     }
 

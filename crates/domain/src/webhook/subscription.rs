@@ -48,6 +48,11 @@ impl Subscription {
         &self.0
     }
 
+    /// Whether events with this name are delivered.
+    pub fn includes(&self, name: EventName) -> bool {
+        self.0.contains(&name)
+    }
+
     /// The names of the events.
     pub fn names(&self) -> Vec<&'static str> {
         self.0.iter().map(|event| event.name()).collect()
@@ -64,7 +69,10 @@ mod tests {
         let names =
             |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let twice = names(&["source.failed", "source.failed"]);
-        assert_eq!(Subscription::parse(&twice).unwrap().events(), [EventName::SourceFailed]);
+        let subscription = Subscription::parse(&twice).unwrap();
+        assert_eq!(subscription.events(), [EventName::SourceFailed]);
+        assert!(subscription.includes(EventName::SourceFailed));
+        assert!(!subscription.includes(EventName::SourceTrained));
         for (given, param) in [
             (names(&[]), "events"),
             (names(&["source.trained", "ping"]), "events[1]"),

@@ -113,16 +113,13 @@ pub(super) fn finish(
     let Some(delivery) = found.map(Delivery::try_from).transpose()? else { return Ok(None) };
     let url: String =
         webhook_endpoints::table.find(&endpoint).select(webhook_endpoints::url).get_result(c)?;
-    let has_moved = url != *lease.url;
-    let outcome = if has_moved { outcome.after_move(now) } else { outcome };
-    let delivery = delivery.after(attempt.clone(), outcome);
+    let duration = Duration::from_millis(attempt.duration_ms);
+    let (delivery, judged) = delivery.finish(lease, attempt.clone(), outcome, &url, now);
     diesel::update(deliveries::table.find(lease.delivery_id.to_string()))
         .set((DeliveryChange::of(&delivery)?, deliveries::tries.eq(deliveries::tries + 1)))
         .execute(c)?;
-    if has_moved {
-        return Ok(None);
-    }
-    judge(c, &endpoint, outcome, Duration::from_millis(attempt.duration_ms), now)
+    let Some(outcome) = judged else { return Ok(None) };
+    judge(c, &endpoint, outcome, duration, now)
 }
 
 /// Updates the health of the attempt's endpoint, whose row is locked.

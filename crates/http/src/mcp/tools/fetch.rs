@@ -42,10 +42,7 @@ struct Metadata {
 pub(super) async fn call(tools: &Tools, arguments: Arguments) -> Result<Document, Error> {
     let unknown = || Error::not_found("document", shown(&arguments.id));
     let id = arguments.id.parse().map_err(|_| unknown())?;
-    let found = tools.sources.document(&tools.scope, id).await?;
-    if found.agent_id != tools.agent.id {
-        return Err(unknown());
-    }
+    let found = tools.sources.document(&tools.scope, id).await?.for_agent(tools.agent.id)?;
     let document = found.document;
     let mut text = document.text;
     let cut = text.char_indices().nth(limits::MCP_DOCUMENT_CHARS).map(|(end, _)| end);
