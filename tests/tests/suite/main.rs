@@ -52,6 +52,7 @@ mod routes;
 mod settings;
 mod sources;
 mod storage;
+mod stored_values;
 mod telemetry;
 mod usage;
 mod visitors;

@@ -15,12 +15,9 @@ use crate::timestamp::Timestamp;
 pub struct Visitor {
     /// `vis_` and 10 characters.
     pub id: Id<kind::Visitor>,
-    /// The user's id on the owner's site; `None` for an anonymous visitor.
-    pub subject: Option<String>,
-    /// The user's name, if the owner's site has given it.
-    pub name: Option<String>,
-    /// The user's email address, if the owner's site has given it.
-    pub email: Option<String>,
+    subject: Option<String>,
+    name: Option<String>,
+    email: Option<String>,
 }
 
 impl Visitor {
@@ -33,6 +30,21 @@ impl Visitor {
     pub fn identified(id: Id<kind::Visitor>, identity: Identity) -> Self {
         let (subject, name, email) = identity.into_parts();
         Self { id, subject: Some(subject), name, email }
+    }
+
+    /// The user's id on the owner's site; `None` for an anonymous visitor.
+    pub fn subject(&self) -> Option<&str> {
+        self.subject.as_deref()
+    }
+
+    /// The user's name, if the owner's site has given it.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// The user's email address, if the owner's site has given it.
+    pub fn email(&self) -> Option<&str> {
+        self.email.as_deref()
     }
 }
 

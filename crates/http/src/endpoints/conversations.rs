@@ -139,9 +139,9 @@ impl<'a> From<&'a Visitor> for VisitorView<'a> {
     fn from(visitor: &'a Visitor) -> Self {
         Self {
             id: visitor.id,
-            subject: visitor.subject.as_deref(),
-            name: visitor.name.as_deref(),
-            email: visitor.email.as_deref(),
+            subject: visitor.subject(),
+            name: visitor.name(),
+            email: visitor.email(),
         }
     }
 }

@@ -8,8 +8,8 @@ use cicerone_domain::ports::{
 use cicerone_domain::usage::Day;
 use cicerone_domain::webhook::EventName;
 use cicerone_domain::widget::{
-    GivenWidget, HandoffMessage, IdentitySecret, Lead, Visitor, VisitorScope, WidgetName,
-    WidgetPatch, WidgetToken,
+    GivenWidget, HandoffMessage, IdentityClaims, IdentitySecret, Lead, Visitor, VisitorScope,
+    WidgetName, WidgetPatch, WidgetToken,
 };
 use cicerone_domain::{
     Agent, Conversation, Error, Id, Managed, Scope, SystemEntropy, Timestamp, Widget, kind,
@@ -44,12 +44,14 @@ fn patch(given: GivenWidget) -> WidgetPatch {
 }
 
 fn visitor(widget: &Widget) -> VisitorScope {
-    let visitor = Visitor {
-        id: new_id(),
-        subject: Some("u 1".to_owned()),
+    let now = Timestamp::from_millis(0);
+    let claims = IdentityClaims {
+        sub: Some("u 1".to_owned()),
+        exp: Some(60.0),
         name: Some("Ána".to_owned()),
-        email: None,
+        ..IdentityClaims::default()
     };
+    let visitor = Visitor::identified(new_id(), claims.check(now).unwrap());
     VisitorScope {
         account_id: widget.account_id,
         agent_id: widget.agent_id,
