@@ -18,6 +18,7 @@ const PROSE_LETTERS: usize = 80;
 
 /// A file or page, as its format is read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Reading {
     /// The title that the content itself states.
     pub title: Option<String>,
@@ -64,6 +65,7 @@ impl Reading {
 
 /// A file or page, read and cut into stretches: the result of a child process.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Prepared {
     /// The title that the content itself states, at most 200 characters.
     pub title: Option<String>,
@@ -175,6 +177,7 @@ fn start_of(text: &str) -> &str {
 
 /// A web page that was read: its text and its instructions for crawlers.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PageReading<R = Reading> {
     /// The text and its structure.
     pub reading: R,

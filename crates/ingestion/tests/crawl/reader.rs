@@ -50,7 +50,9 @@ impl ReadPage for Reader {
     ) -> Result<Prepared, Unreadable> {
         let title = (kind == UploadType::Pdf).then(|| "A PDF".to_owned());
         let text = String::from_utf8(bytes.to_vec()).unwrap();
-        Reading { title, text, ..Reading::default() }.cut(limits::DOCUMENT_TEXT_BYTES)
+        let mut reading = Reading::default();
+        (reading.title, reading.text) = (title, text);
+        reading.cut(limits::DOCUMENT_TEXT_BYTES)
     }
 }
 

@@ -93,7 +93,7 @@ async fn read(readers: &Readers, file: InputFile) -> Result<ReadFile, String> {
         return Err(format!("`{name}`: the file contains no text"));
     }
     let language = language(&prepared);
-    let Prepared { title, text, page_count, table_count, warnings, stretches } = prepared;
+    let Prepared { title, text, page_count, table_count, warnings, stretches, .. } = prepared;
     Ok(ReadFile {
         name,
         content_type: content_type.media_type(),
