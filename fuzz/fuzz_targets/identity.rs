@@ -45,7 +45,6 @@ mod visitors {
         }
     }
 
-    /// Checks an input.
     pub fn check(input: &[u8]) {
         let text = String::from_utf8_lossy(input);
         let mut lines = text.splitn(3, '\n');

@@ -90,7 +90,7 @@ impl Receiver {
         Self { listener, received }
     }
 
-    /// Its URL.
+    /// The address that deliveries are sent to.
     pub fn url(&self) -> String {
         self.listener.url("/hook")
     }

@@ -6,7 +6,6 @@ use cicerone_tests::postgres::Cluster;
 use cicerone_tests::process::{Builder, Server};
 use clap::{Args, ValueEnum};
 
-/// The choice of a database.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct Choice {
     /// The server's database
@@ -14,7 +13,6 @@ pub(crate) struct Choice {
     database: Kind,
 }
 
-/// A kind of database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Kind {
     /// In a file in its data directory

@@ -5,7 +5,6 @@ mod summary;
 
 use crate::process;
 
-/// The database.
 const DATABASE: &str = "https://github.com/RustSec/advisory-db";
 /// How long the database may take to answer before it is considered unreachable, in seconds.
 const PATIENCE: &str = "20";

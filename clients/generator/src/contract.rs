@@ -37,7 +37,6 @@ pub(super) enum Body {
     None,
     /// JSON of this schema.
     Json(String),
-    /// A file.
     File,
 }
 

@@ -1,6 +1,6 @@
 // Written by `cargo xtask openapi` from docs/openapi.json; not edited by hand.
 
-/** An account. */
+/** The account that the key belongs to. */
 export interface Account {
   id: string;
   name: string;
@@ -19,7 +19,7 @@ export interface AnswerGap {
 
 /** Who performed the action. */
 export interface AuditActor {
-  /** The id of the API key. */
+  /** The API key, which may have been deleted since. */
   id: string | null;
   /** The name that the API key had at the time. */
   name: string | null;
@@ -76,7 +76,7 @@ export interface Check {
   sources: Array<string>;
 }
 
-/** The result of a check. */
+/** What a check found. */
 export interface CheckResult {
   passed: boolean;
   question: string;
@@ -110,7 +110,7 @@ export interface CheckRun {
   trigger: string;
 }
 
-/** The checks of an agent. */
+/** An agent's checks, with the run that began last. */
 export interface AgentChecks {
   checks: Array<Check>;
   /** The latest run; null if there was none. */
@@ -680,7 +680,7 @@ export interface Progress {
   pages_found: number;
 }
 
-/** A quota. */
+/** A limit of the account, with what is used of it. */
 export interface Quota {
   /** The limit; null for none. */
   limit: number | null;
@@ -688,7 +688,7 @@ export interface Quota {
   used: number | null;
 }
 
-/** The quotas of the account. */
+/** What the account may use, and what it has used. */
 export interface Quotas {
   /** Bytes stored: sources, what was extracted from them, and files. */
   bytes: Quota;
@@ -724,7 +724,7 @@ export interface Rating {
   value: string;
 }
 
-/** One message. */
+/** A question of the user, or a reply of the agent with what it is based on. */
 export interface Message {
   content: string;
   /** The number of the message in the conversation, from 1. */
@@ -1266,7 +1266,7 @@ export interface WidgetAppearance {
   scheme: string;
 }
 
-/** The limits of a widget. */
+/** How many messages visitors may send. */
 export interface WidgetLimits {
   messages_per_address_per_minute: number;
   /** Messages of the widget per UTC day. */

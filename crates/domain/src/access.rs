@@ -85,7 +85,7 @@ impl KeyName {
 /// A permission of an API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Permission {
-    /// Read agents.
+    /// Read agents, their checks, widgets and statistics, and the usage.
     AgentsRead,
     /// Create, change and delete agents.
     AgentsWrite,
@@ -93,11 +93,11 @@ pub enum Permission {
     SourcesRead,
     /// Add, refresh and delete sources and files.
     SourcesWrite,
-    /// Read conversations.
+    /// Read conversations and their messages.
     ConversationsRead,
     /// Send messages, delete conversations.
     ConversationsWrite,
-    /// Export conversations.
+    /// Read whole conversations in bulk, as a file.
     ConversationsExport,
     /// Read webhook endpoints and deliveries.
     WebhooksRead,
@@ -272,7 +272,7 @@ impl ApiKey {
 /// authenticated. So a deleted key cannot create anything that gives access.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActingKey {
-    /// The key.
+    /// The key with the permissions that it had when the request was authenticated.
     pub key: ApiKey,
     /// The permission that the change needs.
     pub permission: Permission,
@@ -354,7 +354,7 @@ impl fmt::Debug for KeyHash {
 }
 
 impl KeyHash {
-    /// The bytes of the hash.
+    /// The 32 bytes of SHA-256, as they are stored.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }

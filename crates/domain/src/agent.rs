@@ -138,7 +138,7 @@ impl ModelName {
         Self(name.into())
     }
 
-    /// The name.
+    /// The name as the upstream expects it.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -105,7 +105,7 @@ impl AuditAction {
 pub enum Actor {
     /// The holder of an API key.
     ApiKey {
-        /// The key.
+        /// The key, which may have been deleted since.
         id: Id<kind::ApiKey>,
         /// Its name when it was used.
         name: KeyName,

@@ -97,7 +97,7 @@ fn names(citation: &Citation, source: &str) -> bool {
 /// What a check found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckResult {
-    /// The question.
+    /// The question as it was asked, also if the check was changed since.
     pub question: String,
     /// Whether the reply meets every expectation.
     pub passed: bool,
@@ -114,12 +114,12 @@ pub struct CheckResult {
 pub struct CheckList(Vec<Check>);
 
 impl CheckList {
-    /// The checks.
+    /// The checks, in the order in which they were given.
     pub fn as_slice(&self) -> &[Check] {
         &self.0
     }
 
-    /// The checks.
+    /// The checks without the proof that their number is within the limit.
     pub fn into_vec(self) -> Vec<Check> {
         self.0
     }
@@ -128,7 +128,7 @@ impl CheckList {
 /// An agent's checks, with the run that began last.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AgentChecks {
-    /// The checks.
+    /// The checks as they are now; the last run may have had others.
     pub checks: CheckList,
     /// The last run, if there was any.
     pub last_run: Option<CheckRun>,

@@ -134,7 +134,7 @@ impl Metadata {
         Self(pairs)
     }
 
-    /// The pairs.
+    /// The values by their keys.
     pub const fn pairs(&self) -> &BTreeMap<String, String> {
         &self.0
     }
@@ -211,7 +211,7 @@ pub struct Message {
 pub struct PlacedMessage {
     /// Its number within the conversation, from 0.
     pub position: i64,
-    /// The message.
+    /// The message as it is shown.
     pub message: Message,
     /// The user's rating, if it is a reply.
     pub rating: Option<Rating>,

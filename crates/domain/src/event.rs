@@ -15,7 +15,7 @@ use crate::widget::Lead;
 pub struct Event {
     /// `evt_` and 10 characters: the `webhook-id` of every delivery.
     pub id: Id<kind::Event>,
-    /// The account that it is for.
+    /// The account whose endpoints receive it.
     pub account_id: Id<kind::Account>,
     /// The source that it is about; `None` for a ping.
     pub source_id: Option<Id<kind::Source>>,

@@ -129,7 +129,7 @@ impl<K: Party> FairPool<K> {
         }
         let (grant, granted) = oneshot::channel();
         let ticket = state.wait(party, units, urgency, grant);
-        Err((Place { shared: Arc::clone(&self.shared), party, ticket }, granted))
+        Err((QueuePlace { shared: Arc::clone(&self.shared), party, ticket }, granted))
     }
 
     /// Units in use, by all parties.
@@ -170,16 +170,16 @@ impl<K: Party> fmt::Debug for FairPool<K> {
 }
 
 /// A place in the queue, and the channel through which the permit arrives.
-type Waiting<K> = (Place<K>, oneshot::Receiver<FairPermit<K>>);
+type Waiting<K> = (QueuePlace<K>, oneshot::Receiver<FairPermit<K>>);
 
 /// A place in the queue, given up when this is dropped.
-struct Place<K: Party> {
+struct QueuePlace<K: Party> {
     shared: Arc<Shared<K>>,
     party: K,
     ticket: u64,
 }
 
-impl<K: Party> Drop for Place<K> {
+impl<K: Party> Drop for QueuePlace<K> {
     fn drop(&mut self) {
         let mut state = self.shared.lock();
         if state.leave(self.party, self.ticket) {

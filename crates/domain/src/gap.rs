@@ -43,7 +43,7 @@ impl Gap {
     }
 }
 
-/// The status of a gap.
+/// What has become of a gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum GapStatus {
     /// Its questions are not answered.
@@ -134,7 +134,7 @@ impl GapChange {
 /// A gap without its questions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GapState {
-    /// The gap.
+    /// The gap that has this state.
     pub id: Id<kind::Gap>,
     /// The agent that the questions were for.
     pub agent_id: Id<kind::Agent>,
@@ -291,7 +291,7 @@ impl Default for GapLimit {
 /// Gaps of an agent, the most frequent first.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct GapList {
-    /// The gaps.
+    /// At most one page of them.
     pub gaps: Vec<Gap>,
     /// Questions that are in no gap yet.
     pub ungrouped: u64,
@@ -300,7 +300,7 @@ pub struct GapList {
 /// The result of a search for an answer to a gap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CheckedGap {
-    /// The gap.
+    /// The gap that was searched for.
     pub id: Id<kind::Gap>,
     /// Whether its first question is answered.
     pub is_answered: bool,

@@ -31,22 +31,22 @@ pub trait Kind {
 pub mod kind {
     use super::Kind;
 
-    /// An account.
+    /// An account: `acct_`.
     #[derive(Debug)]
     pub enum Account {}
-    /// An API key.
+    /// An API key: `key_`. The id names the key and is no secret.
     #[derive(Debug)]
     pub enum ApiKey {}
-    /// An agent.
+    /// An agent: `agent_`.
     #[derive(Debug)]
     pub enum Agent {}
-    /// A source.
+    /// A source of an agent: `src_`.
     #[derive(Debug)]
     pub enum Source {}
-    /// A document of a source.
+    /// A document of a source: `doc_`.
     #[derive(Debug)]
     pub enum Document {}
-    /// A conversation.
+    /// A conversation with an agent: `conv_`.
     #[derive(Debug)]
     pub enum Conversation {}
     /// A group of questions that were not answered.
@@ -55,31 +55,31 @@ pub mod kind {
     /// An uploaded file.
     #[derive(Debug)]
     pub enum Upload {}
-    /// A job.
+    /// A job that processes a source: `job_`.
     #[derive(Debug)]
     pub enum Job {}
-    /// An event.
+    /// An event that webhooks report: `evt_`.
     #[derive(Debug)]
     pub enum Event {}
-    /// A webhook endpoint.
+    /// A webhook endpoint: `whep_`.
     #[derive(Debug)]
     pub enum WebhookEndpoint {}
-    /// A webhook delivery.
+    /// A delivery of an event to an endpoint: `dlv_`.
     #[derive(Debug)]
     pub enum Delivery {}
     /// A record of the audit log.
     #[derive(Debug)]
     pub enum AuditRecord {}
-    /// A run of checks.
+    /// A run of an agent's checks: `run_`.
     #[derive(Debug)]
     pub enum CheckRun {}
-    /// A widget.
+    /// A widget of an agent: `wgt_`.
     #[derive(Debug)]
     pub enum Widget {}
-    /// A visitor of a widget.
+    /// A visitor who has no identity of the owner's site: `vis_`.
     #[derive(Debug)]
     pub enum Visitor {}
-    /// A request.
+    /// A request, as logs and answers name it: `req_`.
     #[derive(Debug)]
     pub enum Request {}
 

@@ -54,7 +54,7 @@ impl fmt::Display for Fingerprint {
 pub struct Claim {
     /// The account that the key is scoped to.
     pub account: Id<kind::Account>,
-    /// The key that is claimed.
+    /// The key that no other request can use until this one is settled.
     pub key: IdempotencyKey,
     /// Names this claim: 10 random characters. A completion with another token is refused.
     pub token: String,
@@ -232,7 +232,7 @@ impl<T> Completion<T> {
         self.answer.as_ref().map(|(claim, render)| (claim, render(outcome)))
     }
 
-    /// The record of `outcome`.
+    /// The audit record of the change, with the objects of `outcome`; `None` if the change is not audited.
     pub fn record(&self, outcome: &T) -> Option<AuditRecord> {
         self.record.as_ref().map(|record| record(outcome))
     }

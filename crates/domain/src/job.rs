@@ -22,7 +22,7 @@ pub struct NewJob {
 /// cannot change anything.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
-    /// The job that it is for.
+    /// The job that no other worker takes meanwhile.
     pub job_id: Id<kind::Job>,
     /// The source that it processes.
     pub source_id: Id<kind::Source>,
@@ -93,7 +93,7 @@ impl Lane {
 /// Which jobs a worker takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Claimable {
-    /// Jobs of this lane.
+    /// Only jobs of this lane.
     pub lane: Lane,
     /// Jobs of these accounts.
     pub accounts: ClaimableAccounts,
@@ -102,7 +102,7 @@ pub struct Claimable {
 /// The accounts whose jobs a worker takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClaimableAccounts {
-    /// All accounts.
+    /// Every account, because places are left.
     All,
     /// Accounts without a running job in the lane, because only reserved places are left.
     Idle,

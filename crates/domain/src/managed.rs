@@ -14,7 +14,7 @@ use crate::text::{Text, TextRule};
 /// their agent and may differ in the hash alone, so that a new version can be trained while the old one exists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Managed {
-    /// The set.
+    /// The set that the entry belongs to.
     pub set: SetName,
     /// The key of the entry in the set.
     pub key: ManagedKey,

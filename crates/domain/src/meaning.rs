@@ -51,7 +51,7 @@ impl Vector {
         Ok(Self(numbers.into()))
     }
 
-    /// The numbers.
+    /// The components, one for each dimension.
     pub fn numbers(&self) -> &[f32] {
         &self.0
     }

@@ -11,7 +11,7 @@ use crate::ports::ReplyMemo;
 /// Which version of an agent's content a search must use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AgentVersion {
-    /// The agent.
+    /// The agent whose content is searched.
     pub id: Id<kind::Agent>,
     /// The account that it belongs to.
     pub account_id: Id<kind::Account>,

@@ -336,11 +336,11 @@ impl SourceState {
 /// The progress of a crawl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Progress {
-    /// Pages done.
+    /// Pages whose visit has ended, whatever its result.
     pub pages_done: u64,
     /// Pages found so far.
     pub pages_found: u64,
-    /// Pages that failed.
+    /// Those of the pages done that could not be read.
     pub pages_failed: u64,
 }
 

@@ -17,7 +17,7 @@ pub fn latency_bucket(millis: u64) -> usize {
 /// An agent's day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DayStatistics {
-    /// The day.
+    /// The UTC day that is counted.
     pub day: Day,
     /// Messages that were answered, including those that were not stored.
     pub messages: u64,

@@ -64,7 +64,7 @@ impl<R> Text<R> {
         Self { text: text.into(), rule: PhantomData }
     }
 
-    /// The text.
+    /// The text as it was checked.
     pub fn as_str(&self) -> &str {
         &self.text
     }

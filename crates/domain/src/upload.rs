@@ -157,7 +157,7 @@ impl UploadType {
         }
     }
 
-    /// The type of that media type.
+    /// The type of files with that media type, without its parameters; `None` if such files are not accepted.
     pub fn from_media_type(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.media_type() == name)
     }

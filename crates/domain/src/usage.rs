@@ -16,7 +16,7 @@ use crate::timestamp::Timestamp;
 pub struct Day(i64);
 
 impl Day {
-    /// The day of a moment.
+    /// The UTC day that contains the moment.
     pub const fn of(moment: Timestamp) -> Self {
         Self(moment.as_millis().div_euclid(DAY_MILLIS))
     }
@@ -94,16 +94,16 @@ impl Serialize for Day {
 /// Tokens of a model's reply. The embedded answerer uses none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TokenCount {
-    /// Tokens of the prompt.
+    /// Tokens that the model read.
     pub prompt: u64,
-    /// Tokens of the completion.
+    /// Tokens that the model wrote.
     pub completion: u64,
 }
 
 /// The usage of one agent on one day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DayUsage {
-    /// The day.
+    /// The UTC day that is counted.
     pub day: Day,
     /// The agent, which may be deleted since.
     pub agent_id: Id<kind::Agent>,

@@ -132,7 +132,7 @@ pub struct WebhookEndpoint {
 /// An endpoint with its new secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IssuedEndpoint {
-    /// The endpoint.
+    /// The endpoint as it is listed, without the secret.
     pub endpoint: WebhookEndpoint,
     /// The secret that its deliveries are signed with.
     pub secret: WebhookSecret,

@@ -170,7 +170,7 @@ pub fn may_add(count: usize) -> Result<(), Error> {
 /// A widget with the secret that was just made for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IssuedWidget {
-    /// The widget.
+    /// The widget as it is listed, without the secret.
     pub widget: Widget,
     /// The secret with which the owner's site signs identities.
     pub secret: IdentitySecret,
@@ -179,7 +179,7 @@ pub struct IssuedWidget {
 /// A widget as the public routes need it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenWidget {
-    /// The widget.
+    /// The widget with its look, limits and origins.
     pub widget: Widget,
     /// Its title, or the agent's name.
     pub title: String,
@@ -226,7 +226,7 @@ impl WidgetLimits {
         self.messages_per_day
     }
 
-    /// Messages of a visitor in an hour.
+    /// Messages of one visitor within 60 minutes.
     pub const fn messages_per_visitor_per_hour(self) -> u64 {
         self.messages_per_visitor_per_hour
     }

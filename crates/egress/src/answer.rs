@@ -15,7 +15,7 @@ use crate::error::EgressError;
 pub struct Answer {
     /// The address that responded: that of the last hop.
     pub url: Url,
-    /// The status.
+    /// The HTTP status of the last hop.
     pub status: StatusCode,
     /// The headers, without `Content-Encoding` and `Content-Length` if the body is decompressed.
     pub headers: HeaderMap,

@@ -25,7 +25,7 @@ const IDLE: Duration = Duration::from_secs(20);
 /// The number of idle connections to one host that are kept.
 const IDLE_PER_HOST: usize = 4;
 
-/// The settings of a client.
+/// What all requests of a client have in common.
 #[derive(Debug, Clone)]
 pub struct EgressSettings {
     /// Non-public ranges that may be requested. Local names and unusual ports are allowed if they resolve into these
@@ -34,7 +34,7 @@ pub struct EgressSettings {
     /// Addresses that the server itself listens on. They are never requested at their port, even if other settings
     /// allow them. A wildcard means every address of this machine.
     pub own: Vec<SocketAddr>,
-    /// The `User-Agent`.
+    /// Sent as `User-Agent`, with every request.
     pub user_agent: String,
     /// The time limit for resolving a name and connecting, including TLS.
     pub connect_timeout: Duration,

@@ -27,7 +27,7 @@ pub(crate) struct Lookups {
 
 /// Permits one lookup while it is held.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct LookupPermit {
     _of_domain: OwnedSemaphorePermit,
     _of_all: OwnedSemaphorePermit,
 }
@@ -43,13 +43,13 @@ impl Lookups {
     }
 
     /// Waits at most five seconds for a place to look up `host`.
-    pub(crate) async fn enter(&self, host: &str) -> io::Result<Place> {
+    pub(crate) async fn enter(&self, host: &str) -> io::Result<LookupPermit> {
         let domain = self.domain(domain_of(host));
         let places = async {
             // The domain's place comes first: a lookup that waits for it must not occupy a place of the process.
             let of_domain = domain.acquire_owned().await.map_err(io::Error::other)?;
             let of_all = Arc::clone(&self.places).acquire_owned().await;
-            Ok(Place { _of_domain: of_domain, _of_all: of_all.map_err(io::Error::other)? })
+            Ok(LookupPermit { _of_domain: of_domain, _of_all: of_all.map_err(io::Error::other)? })
         };
         timeout(WAIT, places).await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
     }

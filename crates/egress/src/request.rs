@@ -12,14 +12,14 @@ use url::Url;
 /// A request to an untrusted address.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The method.
+    /// GET or POST.
     pub method: Method,
     /// The address; it is checked when the request is sent.
     pub url: Url,
     /// Headers in addition to `User-Agent`, `Accept-Encoding` and those that HTTP needs. Headers with credentials, or
     /// with a value marked as sensitive, are not sent to another origin.
     pub headers: HeaderMap,
-    /// The body.
+    /// Sent with `Content-Length`; `None` for no body.
     pub body: Option<Bytes>,
     /// The time limit for the whole request: all hops, from resolving the name to the last byte of the body.
     pub total: Duration,
@@ -44,13 +44,13 @@ impl Request {
         }
     }
 
-    /// A GET request.
+    /// A GET request with the default time limit and no further headers.
     #[must_use]
     pub fn get(url: Url) -> Self {
         Self::new(Method::GET, url)
     }
 
-    /// A POST request with a body.
+    /// A POST request with the default time limit; the caller sets its `Content-Type`.
     #[must_use]
     pub fn post(url: Url, body: impl Into<Bytes>) -> Self {
         Self { body: Some(body.into()), ..Self::new(Method::POST, url) }

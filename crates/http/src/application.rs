@@ -45,7 +45,7 @@ pub struct Application {
     pub audit: Audit,
     /// Webhook endpoints and deliveries.
     pub webhooks: Webhooks,
-    /// Widgets.
+    /// Widgets, and what their visitors may do.
     pub widgets: Widgets,
     /// Admits requests that carry an idempotency key.
     pub idempotency: Idempotency,
@@ -115,7 +115,7 @@ pub struct HttpSettings {
     pub server_timing: bool,
     /// The MCP interface.
     pub mcp: McpSettings,
-    /// The console.
+    /// Whether and from where `/console` is served.
     pub console: ConsoleSettings,
     /// Whether widgets are served: their public routes, their script, and the hosted pages.
     pub widgets: bool,

@@ -14,7 +14,6 @@ use cicerone_domain::widget::WidgetToken;
 
 /// The table of contents, in the format of mdBook.
 const SUMMARY: &str = include_str!("../../../docs/book/SUMMARY.md");
-/// The address of the book.
 const ADDRESS: &str = "/docs";
 /// The search index among the assets.
 pub(crate) const INDEX: &str = "search-index";

@@ -24,7 +24,7 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep};
 
 pub(crate) use link::{InProgress, Link};
-pub(crate) use places::{Place, Places};
+pub(crate) use places::{ConnectionPlace, Places};
 pub(crate) use refusal::Refuse;
 
 use patience::Patience;
@@ -67,7 +67,7 @@ pub(crate) struct Connection {
     is_full_of_head: bool,
     /// Whether a read was postponed until the client reads what was written.
     is_read_put_off: bool,
-    _place: Place,
+    _place: ConnectionPlace,
 }
 
 /// What a connection without a request in progress waits for: the head of a request, or its first
@@ -80,7 +80,12 @@ enum Waiting {
 
 impl Connection {
     /// Wraps the socket of a connection that was just accepted and has a place.
-    pub(crate) fn new(io: TcpStream, place: Place, refuse: Arc<Refuse>, times: Times) -> Self {
+    pub(crate) fn new(
+        io: TcpStream,
+        place: ConnectionPlace,
+        refuse: Arc<Refuse>,
+        times: Times,
+    ) -> Self {
         // If these fail, the socket still works, with the limits of the operating system.
         let _ = io.set_nodelay(true);
         let socket = SockRef::from(&io);

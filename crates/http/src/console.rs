@@ -41,7 +41,7 @@ const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-p
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const PERMISSIONS: HeaderName = HeaderName::from_static("permissions-policy");
 
-/// Settings of the console.
+/// Whether and from where the console is served.
 #[derive(Debug, Clone)]
 pub struct ConsoleSettings {
     /// Whether `/console` is served.

@@ -137,7 +137,7 @@ impl Incoming {
         text.parse().map_err(|_| Error::not_found(K::NAME, text))
     }
 
-    /// The second id in the path.
+    /// The second id in the path: `/v1/agents/{id}/sources/{second}`.
     pub(crate) fn second_path_id<K: Kind>(&self) -> Result<Id<K>, Error> {
         let text = self.request.match_info().iter().nth(1).map_or("", |(_, value)| value);
         text.parse().map_err(|_| Error::not_found(K::NAME, text))

@@ -232,7 +232,7 @@ impl Endpoint {
         Self { method, path, access: Access::Open, route, is_cross_origin: false, description }
     }
 
-    /// A list.
+    /// `GET` of a list, a page at a time.
     pub(crate) fn list<L: List>(tag: Tag, path: &'static str) -> Self {
         let mut endpoint = Self::new(tag, Method::GET, path, list::answer::<L>)
             .query([page_size(), cursor()])

@@ -37,7 +37,7 @@ pub(crate) struct DoneEvent<'a> {
 pub(crate) struct Tokens;
 
 impl Script for Tokens {
-    type Kept = KeptReply;
+    type Stored = KeptReply;
 
     fn token(&mut self, text: &str) -> Vec<sse::Event> {
         vec![named("token", &TokenEvent { content: text })]

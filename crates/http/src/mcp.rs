@@ -79,7 +79,7 @@ pub(crate) fn endpoint() -> Endpoint {
 struct McpRequest {
     #[schema(pattern = "^2\\.0$")]
     jsonrpc: String,
-    /// The method.
+    /// What is called: `initialize`, `tools/list`, `tools/call`, …
     method: String,
 }
 
@@ -87,7 +87,7 @@ struct McpRequest {
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only its schema is used; `rmcp` writes the answer")]
 struct McpResponse {
-    /// `2.0`
+    /// The version of JSON-RPC: `2.0`.
     jsonrpc: String,
 }
 

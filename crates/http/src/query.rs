@@ -77,7 +77,7 @@ impl Query {
         Timestamp::parse(value).map(Some).map_err(|error| Error::invalid(name, error.to_string()))
     }
 
-    /// The page size, 1 to 100.
+    /// `page_size`, or the default. Fails if it is not between 1 and 100.
     pub(crate) fn page_size(&self) -> Result<u32, Error> {
         let Some(value) = self.one("page_size")? else { return Ok(limits::PAGE_SIZE_DEFAULT) };
         Ok(PageRequest::parse_size(value)?)

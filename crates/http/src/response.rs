@@ -55,7 +55,7 @@ impl Write for Counter {
     }
 }
 
-/// 200 with a view.
+/// 200 with the view as JSON.
 pub(crate) fn ok(view: &impl Serialize) -> HttpResponse {
     json(json_bytes(view))
 }

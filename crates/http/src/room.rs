@@ -34,7 +34,7 @@ pub(crate) enum Tenant {
     /// Callers without a key.
     #[default]
     Strangers,
-    /// The keys of an account.
+    /// An account, whichever of its keys is used.
     Keys(Id<kind::Account>),
     /// The visitors of an account's widgets.
     Visitors(Id<kind::Account>),

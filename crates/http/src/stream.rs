@@ -155,7 +155,7 @@ impl<S: Script> Reply<S> {
         };
         let told = executed.and_then(|executed| {
             let is_replay = executed.is_replay;
-            script::kept::<S>(&executed).map(|kept| (kept, is_replay))
+            script::stored::<S>(&executed).map(|stored| (stored, is_replay))
         });
         Some(match told {
             Ok((kept, true)) => self.script.replay(&kept),

@@ -52,7 +52,7 @@ const PAIR_PASSAGE_CHARS: usize = 6_400;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Material<'a> {
-    /// A text.
+    /// Plain text or Markdown.
     Text(&'a str),
     /// A JSON array of question/answer pairs.
     Pairs(&'a str),

@@ -10,7 +10,7 @@ use whatlang::Lang;
 pub struct Language(pub(crate) Lang);
 
 impl Language {
-    /// English.
+    /// ISO 639-3 `eng`.
     pub const ENGLISH: Self = Self(Lang::Eng);
 
     /// The ISO 639-3 code: `eng`.

@@ -4,38 +4,27 @@ use whatlang::Lang;
 
 /// A writing system that the analysis distinguishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "the names say it")]
 pub enum Script {
     /// Latin letters.
     Latin,
-    /// Greek.
     Greek,
-    /// Cyrillic.
     Cyrillic,
-    /// Armenian.
     Armenian,
-    /// Hebrew.
     Hebrew,
     /// Arabic, with the letters of Persian and Urdu.
     Arabic,
-    /// Devanagari.
     Devanagari,
-    /// Bengali.
     Bengali,
-    /// Tamil.
     Tamil,
-    /// Thai.
     Thai,
-    /// Lao.
     Lao,
-    /// Khmer.
     Khmer,
     /// Burmese.
     Myanmar,
     /// Chinese characters, in Chinese and Japanese.
     Han,
-    /// Hiragana.
     Hiragana,
-    /// Katakana.
     Katakana,
     /// Korean letters.
     Hangul,

@@ -137,13 +137,13 @@ impl Default for UpstreamConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MaxTokensField {
-    /// `max_tokens`.
+    /// `max_tokens`, which most upstreams know.
     MaxTokens,
-    /// `max_completion_tokens`.
+    /// `max_completion_tokens`, which newer OpenAI models require.
     MaxCompletionTokens,
 }
 
-/// A tokenizer.
+/// How the tokens of a prompt are estimated before it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TokenizerName {

@@ -23,7 +23,6 @@ pub(crate) fn tokenizer_of(model: &str) -> TokenizerName {
     if is_older { TokenizerName::Cl100k } else { TokenizerName::O200k }
 }
 
-/// A prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Prompt {
     pub(crate) messages: Vec<PromptMessage>,

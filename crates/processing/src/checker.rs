@@ -26,7 +26,7 @@ const CHECKS: &str = "cicerone_checks_total";
 /// Runs that have not ended.
 const OPEN: &str = "cicerone_check_runs_open";
 
-/// The ports of a checker.
+/// What a checker reads, asks and changes.
 #[derive(Clone)]
 pub struct CheckerPorts {
     /// The checks and their runs.

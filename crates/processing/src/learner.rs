@@ -29,7 +29,6 @@ use crate::warmer::Warmer;
 const POLL: Duration = Duration::from_secs(5);
 /// The first pause after a failure; each following one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-/// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// The longest pause that a model may ask for.
 const LONGEST_ASKED: Duration = Duration::from_secs(10 * 60);
@@ -46,7 +45,7 @@ const REPORTED: usize = 1_000;
 /// Passages for which the model produces no vector.
 const REFUSED: &str = "cicerone_passages_without_vector_total";
 
-/// The ports of a learner.
+/// What a learner reads, calls and changes.
 #[derive(Clone)]
 pub struct LearnerPorts {
     /// The sources that lack vectors, and the stored vectors.

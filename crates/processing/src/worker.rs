@@ -33,10 +33,10 @@ pub use settings::WorkerSettings;
 /// How often jobs of vanished workers are taken back.
 const RECLAIM_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The ports of a worker.
+/// What a worker reads, calls and changes.
 #[derive(Clone)]
 pub struct WorkerPorts {
-    /// The jobs.
+    /// Claims jobs and ends them.
     pub jobs: Arc<dyn JobStore>,
     /// The records of uploaded files.
     pub uploads: Arc<dyn UploadStore>,

@@ -139,7 +139,6 @@ impl Store {
         Ok(reader.searcher())
     }
 
-    /// The fields.
     pub(crate) fn fields(&self) -> Fields {
         self.fields
     }

@@ -61,13 +61,13 @@ pub(crate) enum Body<'a> {
 /// Why a request had no success.
 #[derive(Debug)]
 pub(crate) enum ApiError {
-    /// The server refused it.
+    /// The server answered with an error.
     Refused(Refusal),
     /// The server could not be reached, or answered something else.
     Failed(String),
 }
 
-/// A refusal of the server.
+/// An error that the server answered with.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: u16,

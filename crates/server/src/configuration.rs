@@ -31,7 +31,6 @@ pub(crate) struct Configuration {
     /// The file that they were read from.
     file: Option<PathBuf>,
     pub(crate) settings: Settings,
-    /// The database.
     pub(crate) database: DatabaseUrl,
     /// The store of uploads, as a URL.
     pub(crate) object_store_url: String,

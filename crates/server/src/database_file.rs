@@ -56,7 +56,6 @@ impl DatabaseFile {
         self.folder.join(&self.name)
     }
 
-    /// The folder of the database.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }

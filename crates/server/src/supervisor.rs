@@ -82,7 +82,8 @@ impl Supervisor {
     ) where
         F: Future<Output = ()> + Send + 'static,
     {
-        let kept = Kept { name, pauses: self.pauses, failing: self.failing.clone(), ends: 0 };
+        let kept =
+            SupervisedTask { name, pauses: self.pauses, failing: self.failing.clone(), ends: 0 };
         self.tasks.push(tokio::spawn(kept.run(task, self.stop.clone())));
     }
 
@@ -115,7 +116,7 @@ impl Supervisor {
 }
 
 /// A task and how often it has ended.
-struct Kept {
+struct SupervisedTask {
     name: &'static str,
     pauses: Pauses,
     failing: Failing,
@@ -123,7 +124,7 @@ struct Kept {
     ends: u32,
 }
 
-impl Kept {
+impl SupervisedTask {
     async fn run<F>(
         mut self,
         task: impl Fn(CancellationToken) -> F + Send + 'static,

@@ -167,7 +167,6 @@ pub(crate) fn with_noted_values<T>(
     outcome
 }
 
-/// A connection of a pool.
 pub(crate) struct Pooled {
     pub(crate) connection: AnyConnection,
     /// Set by the work that finds the connection lost; the pool then replaces it. Diesel alone does

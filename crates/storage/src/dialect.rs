@@ -93,7 +93,6 @@ fn end_transaction(c: &mut AnyConnection, is_commit: bool) -> Result<(), Transac
     Ok(())
 }
 
-/// Begins a transaction.
 pub(crate) fn begin_transaction(c: &mut AnyConnection, begin: Begin) -> QueryResult<()> {
     match (c.either(), begin) {
         (c, Begin::Savepoint) => Either::begin_transaction(c),

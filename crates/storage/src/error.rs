@@ -13,7 +13,7 @@ pub enum OpenError {
     /// No connection could be made; the cause is the database's own message.
     #[error("cannot open the database `{url}`: {cause}")]
     Connect {
-        /// Which database.
+        /// The database that was to be opened; shown without its password.
         url: DatabaseUrl,
         /// The message of the database or its library.
         cause: String,
@@ -31,7 +31,7 @@ pub enum OpenError {
         "the database `{url}` is newer than this program: it has the unknown migration `{migration}`"
     )]
     Newer {
-        /// Which database.
+        /// The database that was to be opened; shown without its password.
         url: DatabaseUrl,
         /// A migration that this program does not have.
         migration: String,
@@ -39,7 +39,7 @@ pub enum OpenError {
     /// The schema is older than this program.
     #[error("the database `{url}` lacks the migration `{migration}`; run `cicerone migrate run`")]
     Pending {
-        /// Which database.
+        /// The database that was to be opened; shown without its password.
         url: DatabaseUrl,
         /// The first migration that is missing.
         migration: String,
@@ -47,7 +47,7 @@ pub enum OpenError {
     /// A migration failed and was rolled back.
     #[error("migrating the database `{url}` failed: {cause}")]
     Migration {
-        /// Which database.
+        /// The database that was to be opened; shown without its password.
         url: DatabaseUrl,
         /// What went wrong.
         cause: String,
@@ -55,7 +55,7 @@ pub enum OpenError {
     /// A database could not be copied, or a copy is damaged.
     #[error("copying the database `{url}` failed: {cause}")]
     Snapshot {
-        /// Which database.
+        /// The database that was to be opened; shown without its password.
         url: DatabaseUrl,
         /// What went wrong.
         cause: String,

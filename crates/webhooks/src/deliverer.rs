@@ -127,7 +127,7 @@ impl Deliverer {
                 }
             };
             for delivery in claimed {
-                let place = Place::take(places, share.is_doubtful);
+                let place = AttemptPlace::take(places, share.is_doubtful);
                 let worker = self.clone();
                 let span = tracing::info_span!(
                     "delivery",
@@ -217,12 +217,12 @@ impl Places {
 }
 
 /// The place of one attempt, which is freed however the attempt ends.
-struct Place {
+struct AttemptPlace {
     places: Arc<Places>,
     is_doubtful: bool,
 }
 
-impl Place {
+impl AttemptPlace {
     fn take(places: &Arc<Places>, is_doubtful: bool) -> Self {
         places.in_all.fetch_add(1, Ordering::Relaxed);
         places.by_doubtful.fetch_add(usize::from(is_doubtful), Ordering::Relaxed);
@@ -231,7 +231,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for AttemptPlace {
     fn drop(&mut self) {
         self.places.in_all.fetch_sub(1, Ordering::Relaxed);
         self.places.by_doubtful.fetch_sub(usize::from(self.is_doubtful), Ordering::Relaxed);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cicerone_domain::webhook::SCHEDULE;
 
-/// The settings of deliveries.
+/// How deliveries are attempted, and how many at once.
 #[derive(Debug, Clone)]
 pub struct DeliverySettings {
     /// Attempts at one endpoint at the same time, on all servers together.

@@ -145,7 +145,6 @@ impl Cluster {
     }
 }
 
-/// The name of a database.
 fn name(url: &DatabaseUrl) -> String {
     url.to_string().rsplit('/').next().expect("a name").to_owned()
 }

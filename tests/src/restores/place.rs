@@ -12,7 +12,6 @@ use super::Chance;
 use super::history::History;
 use crate::process::Program;
 
-/// The condition of a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Condition {
     /// An empty directory.
@@ -37,7 +36,6 @@ pub(super) enum Condition {
 }
 
 impl Condition {
-    /// All conditions.
     pub(super) const ALL: [Self; 9] = [
         Self::Empty,
         Self::Used,

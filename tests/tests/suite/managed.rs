@@ -26,7 +26,6 @@ fn with(mut body: Value, field: Value) -> Value {
     body
 }
 
-/// The path of an object of this list.
 fn path(list: &str, object: &Value) -> String {
     let list = if list.ends_with("/sources") { "/v1/sources" } else { list };
     format!("{list}/{}", id(object))

@@ -47,7 +47,6 @@ fn merged(mut body: Value, fields: Value) -> Value {
     body
 }
 
-/// The text of a response.
 fn text(response: &Value) -> &str {
     response["output"][0]["content"][0]["text"].as_str().unwrap()
 }

@@ -145,7 +145,6 @@ pub(crate) const ROUTES: [Route; 68] = [
     route("GET", "/v1/usage", "agents:read", Body::None),
 ];
 
-/// The body with one check.
 fn checks() -> Value {
     json!({ "checks": [{ "question": "When does the museum open?", "answered": true }] })
 }
@@ -161,19 +160,14 @@ pub(crate) struct Names {
     pub(crate) pairs: String,
     /// A document of another source of it.
     pub(crate) document: String,
-    /// A gap of it.
     pub(crate) gap: String,
-    /// A widget of it.
     pub(crate) widget: String,
-    /// A conversation with it.
     pub(crate) conversation: String,
-    /// A file.
     pub(crate) file: String,
     /// A key restricted to the agent.
     pub(crate) key: String,
     /// A webhook endpoint at whose address nobody listens.
     pub(crate) endpoint: String,
-    /// A delivery to it.
     pub(crate) delivery: String,
 }
 

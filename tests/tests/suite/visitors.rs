@@ -138,7 +138,6 @@ impl Chat {
         self.owner.anonymous().request(method, &format!("/w/{}{path}", self.token))
     }
 
-    /// A request of a visitor.
     fn of_visitor(&self, credential: &str, method: &str, path: &str) -> Request {
         self.request(method, path).header("Authorization", &format!("Bearer {credential}"))
     }

@@ -18,7 +18,6 @@ pub(super) struct Caller {
 }
 
 impl Caller {
-    /// Connects.
     pub(super) async fn connect(address: SocketAddr) -> anyhow::Result<Self> {
         Ok(Self { socket: load::connect(address).await?, address, buffer: Vec::new() })
     }
@@ -51,7 +50,6 @@ impl Caller {
     }
 }
 
-/// The id of an object.
 pub(super) fn id(object: &Value) -> anyhow::Result<String> {
     Ok(object["id"].as_str().context("an object without an id")?.to_owned())
 }

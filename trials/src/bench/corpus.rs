@@ -10,7 +10,6 @@ impl Numbers {
         Self(seed)
     }
 
-    /// The next number.
     pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
@@ -19,7 +18,6 @@ impl Numbers {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound.max(1)
     }

@@ -28,11 +28,8 @@ pub(crate) trait Figures: Serialize + DeserializeOwned {
 pub(crate) struct Measured<F> {
     /// The day, such as `2026-11-23`.
     pub(crate) day: String,
-    /// The machine.
     pub(crate) machine: String,
-    /// The command.
     pub(crate) command: String,
-    /// The figures.
     pub(crate) figures: F,
 }
 

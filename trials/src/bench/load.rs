@@ -90,7 +90,6 @@ pub(crate) async fn ask(address: SocketAddr, request: &[u8]) -> anyhow::Result<u
     answer(&mut socket, &mut Vec::new()).await
 }
 
-/// Connects.
 pub(crate) async fn connect(address: SocketAddr) -> anyhow::Result<TcpStream> {
     let socket = TcpStream::connect(address).await.context("connecting")?;
     socket.set_nodelay(true)?;

@@ -36,7 +36,6 @@ pub(super) struct Load {
 }
 
 impl Load {
-    /// Starts the load.
     pub(super) fn start(server: &Server) -> Self {
         let (stop, stopped) = watch::channel(false);
         let (counts, client) = (Arc::new(Counts::default()), server.client());

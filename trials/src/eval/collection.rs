@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use cicerone_domain::Passage;
 use cicerone_language::Language;
 
-/// A question.
 #[derive(Debug, Clone)]
 pub(crate) struct Question {
     pub(crate) text: String,

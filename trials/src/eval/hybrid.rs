@@ -218,7 +218,6 @@ async fn space(embedder: &dyn Embedder) -> anyhow::Result<Space> {
     })
 }
 
-/// Vectors in memory.
 struct MemoryVectors {
     source: Id<kind::Source>,
     passages: Vec<Passage>,

@@ -61,7 +61,6 @@ struct Asked {
     pages: Vec<String>,
 }
 
-/// The outcome of a manual.
 #[derive(Default)]
 struct Outcome {
     held: usize,

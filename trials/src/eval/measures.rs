@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use super::collection::Question;
 
-/// A measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Measure {
     /// A right passage is first.

@@ -10,7 +10,6 @@ use anyhow::{Context as _, bail};
 
 use super::collection::Collection;
 
-/// The sets' names.
 pub(crate) const NAMES: [&str; 11] = [
     "xquad-es",
     "xquad-zh",

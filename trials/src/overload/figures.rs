@@ -8,7 +8,6 @@ use crate::bench::figures::{Figures, grouped, shown};
 use crate::bench::plot::Plot;
 use crate::latency::{millis, percentile};
 
-/// The figures.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Overload {
     pub(super) factor: u32,

@@ -33,7 +33,6 @@ pub(super) struct Flood {
     pub(super) rate: f64,
 }
 
-/// The answers.
 #[derive(Debug, Default)]
 pub(super) struct Answers {
     /// The number of answers with each status.

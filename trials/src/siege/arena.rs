@@ -47,7 +47,6 @@ impl Field {
 
 /// A server, and the account that must not notice the attack.
 pub(super) struct Arena {
-    /// The server.
     pub(super) server: Server,
     /// The account.
     pub(super) victim: Victim,

@@ -21,7 +21,6 @@ const FILES: usize = 4;
 const TIMES: u64 = 4;
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// Runs the siege.
 pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     let arena = Arena::open(&field, field.server()?).await?;
     let attacker = arena.attacker("attacker");

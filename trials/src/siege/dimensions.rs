@@ -116,7 +116,6 @@ pub(super) const SENTENCES: [&str; 10] = [
     "홀은 아홉 시에 엽니다. ",
 ];
 
-/// Runs the siege.
 pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     let server = field.server()?.env("CICERONE_EGRESS_ALLOW", "127.0.0.0/8");
     let arena = Arena::open(&field, server).await?;

@@ -20,7 +20,6 @@ const MAKERS: usize = 16;
 /// Concurrent readers.
 const READERS: usize = 16;
 
-/// Runs the siege.
 pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     let arena = Arena::open(&field, field.server()?).await?;
     let attacker = arena.attacker("attacker");

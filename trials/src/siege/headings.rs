@@ -16,14 +16,12 @@ use super::sources::{End, Material, carry_through};
 const PATIENCE: Duration = Duration::from_secs(180);
 /// The page: characters of its heading, and number of its sections.
 const PAGE: (usize, usize) = (750_000, 30_000);
-/// The file.
 const FILE: (usize, usize) = (1_500_000, 40_000);
 /// The text. Its characters have three bytes each, and count as one.
 const TEXT: (usize, usize) = (60_000, 6_500);
 /// Characters of the question of a pair.
 const QUESTION: usize = 7_000_000;
 
-/// As a `text`.
 pub(super) async fn text(field: Field) -> anyhow::Result<Report> {
     let text = markdown(TEXT.0, TEXT.1, "館");
     anyhow::ensure!(text.chars().count() <= 100_000, "the text is longer than a text may be");

@@ -26,7 +26,6 @@ const POLL: Duration = Duration::from_millis(500);
 /// A word that occurs in every source here and in no other.
 const WORD: &str = "xylophone";
 
-/// Runs the siege.
 pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     let mut numbers = Numbers::new(field.seed);
     let answer = format!("{WORD} {}", corpus::text(&mut numbers, PAIRS_CHARS / PAIRS - 40));

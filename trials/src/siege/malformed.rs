@@ -20,7 +20,6 @@ const LONG_ADDRESS_CHARS: usize = 3_000_000;
 /// How long a stopping server may take: requests in progress have 30 s.
 const STOPPED: Duration = Duration::from_secs(45);
 
-/// Runs the siege.
 pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     let server = field.server()?.env("OPENAI_BASE_URL", model::start().await?);
     let mut server = server.start();

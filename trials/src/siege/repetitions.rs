@@ -13,7 +13,6 @@ use super::report::Report;
 const PERMISSIONS: [&str; 4] =
     ["sources:write", "conversations:write", "agents:read", "keys:write"];
 
-/// Runs the siege.
 pub(super) async fn run(field: Field) -> anyhow::Result<Report> {
     let server = field.server()?.start();
     let owner = server.account("owner");

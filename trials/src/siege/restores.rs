@@ -5,7 +5,6 @@ use cicerone_tests::restores::restores;
 use super::arena::Field;
 use super::report::Report;
 
-/// Restores.
 const ROUNDS: usize = 50;
 
 /// Runs the siege, on SQLite: PostgreSQL has its own tools for backups and restores.

@@ -15,7 +15,6 @@ const POLL: Duration = Duration::from_millis(50);
 pub(super) enum End {
     /// It was not accepted: the status of the answer.
     Refused(u16),
-    /// It is trained.
     Trained,
     /// It failed, with a reason.
     Failed,
@@ -35,7 +34,6 @@ impl End {
 /// A source to add: its type and content.
 #[derive(Debug, Clone)]
 pub(super) enum Material {
-    /// A text.
     Text(String),
     /// The `content` of question/answer pairs.
     Pairs(String),

@@ -20,7 +20,6 @@ const BODY_BYTES: usize = 1_000;
 /// The part of a request that is sent slowly.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Part {
-    /// Its head.
     Head,
     /// Its body, after a head with a valid key.
     Body,

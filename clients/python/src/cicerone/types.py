@@ -9,7 +9,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 
 class Account(TypedDict):
-    """An account."""
+    """The account that the key belongs to."""
 
     id: str
     name: str
@@ -29,7 +29,7 @@ class AuditActor(TypedDict):
     """Who performed the action."""
 
     id: str | None
-    """The id of the API key."""
+    """The API key, which may have been deleted since."""
     name: str | None
     """The name that the API key had at the time."""
     type: str
@@ -86,7 +86,7 @@ class Check(TypedDict):
 
 
 class CheckResult(TypedDict):
-    """The result of a check."""
+    """What a check found."""
 
     passed: bool
     question: str
@@ -121,7 +121,7 @@ class CheckRun(TypedDict):
 
 
 class AgentChecks(TypedDict):
-    """The checks of an agent."""
+    """An agent's checks, with the run that began last."""
 
     checks: list[Check]
     last_run: CheckRun | None
@@ -697,7 +697,7 @@ class Progress(TypedDict):
 
 
 class Quota(TypedDict):
-    """A quota."""
+    """A limit of the account, with what is used of it."""
 
     limit: int | None
     """The limit; null for none."""
@@ -706,7 +706,7 @@ class Quota(TypedDict):
 
 
 class Quotas(TypedDict):
-    """The quotas of the account."""
+    """What the account may use, and what it has used."""
 
     bytes: Quota
     """Bytes stored: sources, what was extracted from them, and files."""
@@ -745,7 +745,7 @@ class Rating(TypedDict):
 
 
 class Message(TypedDict):
-    """One message."""
+    """A question of the user, or a reply of the agent with what it is based on."""
 
     content: str
     n: int
@@ -1299,7 +1299,7 @@ class WidgetAppearance(TypedDict):
 
 
 class WidgetLimits(TypedDict):
-    """The limits of a widget."""
+    """How many messages visitors may send."""
 
     messages_per_address_per_minute: int
     messages_per_day: int

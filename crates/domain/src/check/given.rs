@@ -11,7 +11,7 @@ use crate::text::{check_length, check_not_blank};
 /// A check as it was read from a request, not validated yet.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GivenCheck {
-    /// The question.
+    /// What is asked: required.
     pub question: Option<String>,
     /// Texts that the reply must contain.
     pub contains: Option<Vec<String>>,

@@ -98,7 +98,7 @@ pub struct CheckRun {
     pub id: Id<kind::CheckRun>,
     /// The account of the agent.
     pub account_id: Id<kind::Account>,
-    /// The agent.
+    /// The agent whose checks are asked.
     pub agent_id: Id<kind::Agent>,
     /// The source whose training or crawl began the run; it may have been deleted since.
     pub source_id: Option<Id<kind::Source>>,
@@ -230,7 +230,7 @@ impl CheckRun {
         self.results.len() - self.passed()
     }
 
-    /// The questions of the checks that failed.
+    /// The questions whose checks failed so far.
     pub fn failed_questions(&self) -> Vec<&str> {
         let failed = self.results.iter().filter(|result| !result.passed);
         failed.map(|result| result.question.as_str()).collect()

@@ -13,7 +13,7 @@ pub struct StoredDocument {
     pub source_id: Id<kind::Source>,
     /// The agent of the source.
     pub agent_id: Id<kind::Agent>,
-    /// The document.
+    /// The document as it was extracted.
     pub document: Document,
 }
 
@@ -33,7 +33,7 @@ impl StoredDocument {
 pub struct StoredPassage {
     /// The document that it belongs to.
     pub document_id: Id<kind::Document>,
-    /// The passage.
+    /// The passage as it was cut.
     pub passage: Passage,
 }
 

@@ -30,7 +30,7 @@ pub struct Batch<M> {
 /// A conversation with consecutive messages. Only the last one of a batch can lack messages at its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadConversation<M> {
-    /// The conversation.
+    /// The conversation to which the messages belong.
     pub conversation: Conversation,
     /// Its messages, oldest first.
     pub messages: Vec<M>,
@@ -39,8 +39,8 @@ pub struct ReadConversation<M> {
 /// The text of a message, with its number in the conversation, from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NumberedText {
-    /// The number.
+    /// The message's position among all messages of the conversation, from 1.
     pub number: u64,
-    /// The text.
+    /// What the user or the agent wrote.
     pub text: String,
 }

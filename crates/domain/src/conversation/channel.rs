@@ -10,7 +10,7 @@ pub enum Channel {
     OpenAi,
     /// The MCP interface.
     Mcp,
-    /// A widget.
+    /// A widget on a website.
     Widget,
 }
 

@@ -13,7 +13,7 @@ use crate::retrieval::Hit;
 /// A source that a reply is based on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Citation {
-    /// The source.
+    /// The source, which may have been deleted since.
     pub id: Id<kind::Source>,
     /// The title of the best passage's document; without one, its address or the source's id.
     pub title: String,

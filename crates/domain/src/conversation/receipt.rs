@@ -27,7 +27,7 @@ pub struct Receipt {
     /// The number of earlier messages that the model received, as many as fitted into its prompt.
     #[serde(rename = "b")]
     pub history_messages: u32,
-    /// Tokens of the prompt.
+    /// Tokens of the prompt, as the upstream counted them or as estimated.
     #[serde(rename = "p")]
     pub prompt_tokens: u64,
     /// Tokens of the reply.
@@ -266,7 +266,7 @@ pub struct FoundReceipt {
     pub number: u64,
     /// The user's message.
     pub query: String,
-    /// The receipt.
+    /// The receipt as it was stored with the reply.
     pub receipt: Receipt,
     /// The passage of each hit; `None` if its document has changed since or is gone.
     pub passages: Vec<Option<Passage>>,

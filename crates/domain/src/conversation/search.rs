@@ -47,7 +47,7 @@ pub struct TextMatch {
 /// A conversation in a list, with the match of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedConversation {
-    /// The conversation.
+    /// The conversation, as in a list without a search.
     pub conversation: Conversation,
     /// What was found; `None` if no text was searched for.
     pub found: Option<TextMatch>,

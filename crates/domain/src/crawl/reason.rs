@@ -36,7 +36,7 @@ pub enum PageReason {
         /// The address on that host.
         to: String,
     },
-    /// It redirects to itself.
+    /// It redirects to its own address.
     RedirectsToItself,
     /// Its address is not a URL.
     NoUrl,
@@ -47,12 +47,12 @@ pub enum PageReason {
     },
     /// The server responded that there is no such page.
     Gone {
-        /// The status.
+        /// 404 or 410.
         status: u16,
     },
     /// The server responded, but not with a page.
     Refused {
-        /// The status.
+        /// The HTTP status: any but those of success, redirection and [`Gone`](Self::Gone).
         status: u16,
     },
     /// The response has an unsupported type.
@@ -76,7 +76,7 @@ pub enum PageReason {
     },
     /// A segment of its path repeats, as on sites with endless paths.
     RepeatingPath {
-        /// The part.
+        /// The segment that repeats.
         part: String,
     },
     /// It is too many links away from the start page.

@@ -19,7 +19,7 @@ pub(super) struct State<K: Party> {
     next_ticket: u64,
 }
 
-/// The state of one party.
+/// What one party holds, and its place in the order of grants.
 struct Account<K: Party> {
     held: u64,
     /// The finish tag of its last grant.

@@ -57,7 +57,7 @@ pub struct Ungrouped {
 /// A gap that questions may join.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownGap {
-    /// The gap.
+    /// The gap that a question joins if it is similar enough.
     pub id: Id<kind::Gap>,
     /// Its first questions, which represent it, each cut.
     pub questions: Vec<String>,
@@ -75,11 +75,11 @@ pub enum Joined {
 /// A question with the gap that it was put into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlacedQuestion {
-    /// The question.
+    /// The message that asks it.
     pub at: QuestionAt,
     /// When it was asked.
     pub asked_at: Timestamp,
-    /// The gap.
+    /// The gap that counts it.
     pub gap: Id<kind::Gap>,
     /// Whether the gap is made if it does not exist.
     pub is_new: bool,

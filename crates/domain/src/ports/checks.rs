@@ -42,7 +42,7 @@ pub struct RunClaim {
 /// The right to work on a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunLease {
-    /// The run.
+    /// The run that no other worker continues meanwhile.
     pub run_id: Id<kind::CheckRun>,
     /// Distinguishes this claim from later ones.
     pub token: String,
@@ -51,7 +51,7 @@ pub struct RunLease {
 /// A run whose next checks are to be asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClaimedRun {
-    /// The lease.
+    /// Proves the claim when results are written.
     pub lease: RunLease,
     /// The run, with the results so far.
     pub run: CheckRun,

@@ -18,13 +18,13 @@ use crate::usage::DayUsage;
 /// What a reply needs from the store, read in one transaction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConversationContext {
-    /// The agent.
+    /// The agent as it is at that moment.
     pub agent: Agent,
     /// The conversation that is continued, with its last messages, oldest first. Their citations are omitted.
     pub conversation: Option<(Conversation, Vec<Message>)>,
 }
 
-/// Conversations.
+/// Conversations, their messages, ratings and receipts.
 #[async_trait]
 pub trait ConversationStore: Send + Sync {
     /// The agent that a message is for, and the conversation that it continues with its last

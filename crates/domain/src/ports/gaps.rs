@@ -15,14 +15,14 @@ use crate::retrieval::AgentVersion;
 use crate::source::{QaPair, Source};
 use crate::timestamp::Timestamp;
 
-/// The answer to a gap.
+/// A pair that is to answer the questions of a gap.
 #[derive(Debug, Clone)]
 pub struct GapAnswer {
-    /// The agent of the gap.
+    /// The agent that the gap belongs to.
     pub agent: Id<kind::Agent>,
-    /// The gap.
+    /// The gap that becomes answered.
     pub gap: Id<kind::Gap>,
-    /// The pair that answers it.
+    /// The question and answer that are added.
     pub pair: QaPair,
     /// The source that receives the pair; `None` for the agent's own source for gaps.
     pub source: Option<Id<kind::Source>>,

@@ -43,7 +43,7 @@ pub struct EmbedError {
     pub failure: EmbedFailure,
     /// What happened, for the log.
     pub message: String,
-    /// The cause.
+    /// The error that led to it, if there was one.
     #[source]
     pub source: Option<Cause>,
 }
@@ -66,7 +66,7 @@ pub trait Embedder: Send + Sync {
 pub struct LackingVectors {
     /// The account that owns them.
     pub account: Id<kind::Account>,
-    /// The source.
+    /// The source that the passages belong to.
     pub source: Id<kind::Source>,
     /// The version of its content.
     pub version: u64,
@@ -105,10 +105,10 @@ pub enum VectorWork {
     },
 }
 
-/// A claim for vectors.
+/// What a learner asks for: passages that lack vectors of a space.
 #[derive(Debug, Clone, Copy)]
 pub struct VectorClaim {
-    /// The space of the vectors.
+    /// The model and dimension that the vectors are made with, by the number of their space.
     pub space: i64,
     /// The account that had the last turn.
     pub after: Option<Id<kind::Account>>,
@@ -168,10 +168,10 @@ pub struct AgentVectors {
     pub sources: Vec<SourceVectors>,
 }
 
-/// The vectors of a source.
+/// How far the vectors of a source are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceVectors {
-    /// The source.
+    /// The source whose passages have them.
     pub id: Id<kind::Source>,
     /// The version of its content.
     pub version: u64,

@@ -10,9 +10,9 @@ use crate::ports::ModelReply;
 /// A model whose reply depends only on the question, the hits and the token limit caches it here, so that the same
 /// question to the same content is not answered twice. Replies of more than 1,024 bytes are not kept.
 #[derive(Clone, Default)]
-pub struct ReplyMemo(Arc<OnceLock<Kept>>);
+pub struct ReplyMemo(Arc<OnceLock<KnownReply>>);
 
-struct Kept {
+struct KnownReply {
     question: Box<str>,
     max_tokens: u32,
     reply: ModelReply,
@@ -22,7 +22,7 @@ impl ReplyMemo {
     /// The longest text that is kept, of the question and the reply together.
     const TEXT_BYTES: usize = 1_024;
     /// The maximum memory that it takes.
-    pub const BYTES: usize = Self::TEXT_BYTES + size_of::<OnceLock<Kept>>() + 128;
+    pub const BYTES: usize = Self::TEXT_BYTES + size_of::<OnceLock<KnownReply>>() + 128;
 
     /// The reply to `question` with this token limit: the cached one, or the result of `make`.
     pub fn reply(
@@ -31,13 +31,14 @@ impl ReplyMemo {
         max_tokens: u32,
         make: impl FnOnce() -> ModelReply,
     ) -> ModelReply {
-        let is_same = |kept: &&Kept| *kept.question == *question && kept.max_tokens == max_tokens;
+        let is_same =
+            |kept: &&KnownReply| *kept.question == *question && kept.max_tokens == max_tokens;
         if let Some(kept) = self.0.get().filter(is_same) {
             return kept.reply.clone();
         }
         let reply = make();
         if question.len() + reply.text.len() <= Self::TEXT_BYTES {
-            let kept = Kept { question: question.into(), max_tokens, reply: reply.clone() };
+            let kept = KnownReply { question: question.into(), max_tokens, reply: reply.clone() };
             // Another request with the same question may have been first.
             let _ = self.0.set(kept);
         }

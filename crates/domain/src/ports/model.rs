@@ -33,7 +33,7 @@ pub struct ReplyRequest {
     pub stages: Stages,
 }
 
-/// A reply.
+/// A whole reply of a model, after its last fragment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ModelReply {
     /// Its text, without citation marks: the fragments that were sent, joined.
@@ -98,7 +98,7 @@ pub struct ModelError {
     pub failure: ModelFailure,
     /// What happened, for the log: never shown to a tenant.
     pub message: String,
-    /// The cause.
+    /// The error that led to it, if there was one.
     #[source]
     pub source: Option<Cause>,
 }

@@ -30,9 +30,9 @@ pub trait KeyStore: Send + Sync {
     async fn insert_account(&self, account: Account) -> Result<(), Error>;
     /// All accounts, oldest first.
     async fn list_accounts(&self) -> Result<Vec<Account>, Error>;
-    /// The account of that name.
+    /// The account of that name; names are unique.
     async fn find_account(&self, name: &str) -> Result<Option<Account>, Error>;
-    /// The account with that id.
+    /// As [`find_account`](Self::find_account), by id.
     async fn find_account_by_id(&self, id: Id<kind::Account>) -> Result<Option<Account>, Error>;
     /// Adds a key. Fails with [`Error::NotFound`] if its account does not exist, and with
     /// [`Error::Conflict`] if the account has [`ACCOUNT_KEYS`](crate::limits::ACCOUNT_KEYS) that have not
@@ -108,7 +108,7 @@ pub trait KeyStore: Send + Sync {
     async fn installation_secret(&self, candidate: [u8; 32]) -> Result<[u8; 32], Error>;
 }
 
-/// Agents.
+/// Agents and the identities by which sets manage them.
 #[async_trait]
 pub trait AgentStore: Send + Sync {
     /// Adds an agent. Fails with [`Error::Conflict`] if another one has the same managed identity.
@@ -117,7 +117,7 @@ pub trait AgentStore: Send + Sync {
         agent: Agent,
         completion: Option<Completion<Agent>>,
     ) -> Result<Agent, Error>;
-    /// The agent.
+    /// `None` if the account has no such agent.
     async fn find_agent(&self, scope: &Scope, id: Id<kind::Agent>) -> Result<Option<Agent>, Error>;
     /// Agents, newest first.
     async fn list_agents(
@@ -173,7 +173,7 @@ pub trait SourceStore: Send + Sync {
         job: NewJob,
         completion: Option<Completion<Source>>,
     ) -> Result<Source, Error>;
-    /// The source.
+    /// `None` if the account's agent has no such source.
     async fn find_source(
         &self,
         scope: &Scope,
@@ -277,7 +277,7 @@ pub trait UploadStore: Send + Sync {
         upload: Upload,
         completion: Option<Completion<Upload>>,
     ) -> Result<Upload, Error>;
-    /// The upload.
+    /// `None` if the account has no such upload.
     async fn find_upload(
         &self,
         scope: &Scope,

@@ -28,7 +28,7 @@ pub trait WebhookStore: Send + Sync {
         secret: WebhookSecret,
         completion: Option<Completion<IssuedEndpoint>>,
     ) -> Result<IssuedEndpoint, Error>;
-    /// The endpoint.
+    /// `None` if the account has no such endpoint.
     async fn find_endpoint(
         &self,
         account: Id<kind::Account>,

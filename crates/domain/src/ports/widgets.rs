@@ -19,7 +19,7 @@ use crate::widget::{
 /// A token that replaces another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewToken {
-    /// The new token.
+    /// The token that pages use from now on.
     pub token: WidgetToken,
     /// Until when the old one works.
     pub old_until: Timestamp,
@@ -28,13 +28,13 @@ pub struct NewToken {
 /// An identity secret that replaces another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewIdentitySecret {
-    /// The new secret.
+    /// The secret that signs identities from now on.
     pub secret: IdentitySecret,
     /// The latest time until which earlier ones are accepted.
     pub old_until: Timestamp,
 }
 
-/// Widgets.
+/// Widgets, their tokens and secrets, and what their visitors may see.
 #[async_trait]
 pub trait WidgetStore: Send + Sync {
     /// Adds a widget with its secret. Fails with [`Error::NotFound`] if the agent is not in `scope`, with
@@ -47,7 +47,7 @@ pub trait WidgetStore: Send + Sync {
         secret: IdentitySecret,
         completion: Option<Completion<IssuedWidget>>,
     ) -> Result<IssuedWidget, Error>;
-    /// The widget.
+    /// `None` if the account's agent has no such widget.
     async fn find_widget(
         &self,
         scope: &Scope,

@@ -33,7 +33,7 @@ pub use handling::Handling;
 /// A message to answer, already parsed.
 #[derive(Debug, Clone)]
 pub struct NewMessage {
-    /// The agent that it is for.
+    /// The agent that answers.
     pub agent_id: Id<kind::Agent>,
     /// The conversation that it continues.
     pub conversation_id: Option<Id<kind::Conversation>>,

@@ -19,11 +19,11 @@ use crate::source::{PairsText, QaPair, Source, SourceContent, SourceState};
 /// The answer to a gap, already parsed.
 #[derive(Debug, Clone)]
 pub struct NewGapAnswer {
-    /// The agent of the gap.
+    /// The agent that the gap belongs to.
     pub agent_id: Id<kind::Agent>,
-    /// The gap.
+    /// The gap that becomes answered.
     pub gap_id: Id<kind::Gap>,
-    /// The pair that answers it.
+    /// The question and answer that are added.
     pub pair: QaPair,
     /// The source that receives the pair; `None` for the agent's own source for gaps.
     pub source_id: Option<Id<kind::Source>>,
@@ -41,9 +41,9 @@ pub struct Gaps {
 /// What [`Gaps`] works with.
 #[derive(Clone)]
 pub struct GapPorts {
-    /// The gaps.
+    /// Reads and changes gaps.
     pub store: Arc<dyn GapStore>,
-    /// The agents.
+    /// Tells whether the account has the agent.
     pub agents: Arc<dyn AgentStore>,
     /// Determines whether questions can now be answered.
     pub index: Arc<dyn PassageIndex>,

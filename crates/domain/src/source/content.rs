@@ -39,7 +39,7 @@ impl SourceContent {
         }
     }
 
-    /// The type of a source with this content.
+    /// The type of a source that has this content.
     pub const fn source_type(&self) -> SourceType {
         match self {
             Self::Website { .. } => SourceType::Website,

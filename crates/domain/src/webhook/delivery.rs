@@ -61,7 +61,7 @@ pub struct Attempt {
 pub struct Delivery {
     /// `dlv_` and 10 characters.
     pub id: Id<kind::Delivery>,
-    /// The endpoint.
+    /// The endpoint that receives it.
     pub endpoint_id: Id<kind::WebhookEndpoint>,
     /// The event, whose id is the same on every attempt.
     pub event_id: Id<kind::Event>,
@@ -148,7 +148,7 @@ pub const fn may_begin(wanted: u32, most: u32, in_flight: u32) -> u32 {
 /// The right to attempt a delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryLease {
-    /// The delivery.
+    /// The delivery that no other deliverer attempts meanwhile.
     pub delivery_id: Id<kind::Delivery>,
     /// The endpoint that it is sent to.
     pub endpoint_id: Id<kind::WebhookEndpoint>,
@@ -167,7 +167,7 @@ pub struct ClaimedDelivery {
     pub style: PayloadStyle,
     /// The secrets to sign with, the current one first.
     pub secrets: Vec<WebhookSecret>,
-    /// The event.
+    /// The event that is reported; its id is the same on every attempt.
     pub event_id: Id<kind::Event>,
     /// The request that led to the event, for the logs.
     pub request_id: Option<Id<kind::Request>>,
@@ -240,7 +240,7 @@ impl Reception {
     }
 }
 
-/// The outcome of an attempt for its delivery.
+/// What an attempt means for its delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttemptOutcome {
     /// The endpoint accepted it.
@@ -266,7 +266,7 @@ impl AttemptOutcome {
 /// An enabled endpoint for which a delivery is due.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DueEndpoint {
-    /// The endpoint.
+    /// The endpoint that receives it.
     pub id: Id<kind::WebhookEndpoint>,
     /// When its oldest pending delivery became due.
     pub since: Timestamp,

@@ -67,13 +67,13 @@ impl fmt::Debug for WebhookSecret {
 /// A replaced secret that still signs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetiredSecret {
-    /// The secret.
+    /// The secret that its owner may still verify with.
     pub secret: WebhookSecret,
     /// When it stops signing.
     pub until: Timestamp,
 }
 
-/// The secrets of an endpoint.
+/// What an endpoint's deliveries are signed with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndpointSecrets {
     /// The one that its owner has.

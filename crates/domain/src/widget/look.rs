@@ -139,9 +139,9 @@ impl Appearance {
 pub enum Scheme {
     /// As the visitor prefers.
     Auto,
-    /// Light.
+    /// Dark text on a light background.
     Light,
-    /// Dark.
+    /// Light text on a dark background.
     Dark,
 }
 
@@ -168,9 +168,9 @@ impl Scheme {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Side {
-    /// Right.
+    /// The lower right corner.
     Right,
-    /// Left.
+    /// The lower left corner.
     Left,
 }
 

@@ -39,7 +39,7 @@ impl Origins {
         Ok(Self(origins))
     }
 
-    /// The origins.
+    /// In the order in which they were given; `*` stands for every origin.
     pub fn as_slice(&self) -> &[String] {
         &self.0
     }

@@ -83,7 +83,7 @@ impl fmt::Debug for WidgetToken {
 /// A replaced token that still works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetiredToken {
-    /// The token.
+    /// The token that pages with the old snippet still have.
     pub token: WidgetToken,
     /// When it stops working.
     pub until: Timestamp,
@@ -133,13 +133,13 @@ impl fmt::Debug for IdentitySecret {
 /// A replaced secret that is still accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetiredIdentitySecret {
-    /// The secret.
+    /// The secret that the owner's site may still sign with.
     pub secret: IdentitySecret,
     /// When it is no longer accepted.
     pub until: Timestamp,
 }
 
-/// The secrets of a widget.
+/// What visitors' identities of a widget are signed with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdentitySecrets {
     /// The one that its owner has.

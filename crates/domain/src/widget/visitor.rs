@@ -53,18 +53,18 @@ impl Visitor {
 pub struct VisitorScope {
     /// The account of the agent.
     pub account_id: Id<kind::Account>,
-    /// The agent.
+    /// The agent whose conversations they are.
     pub agent_id: Id<kind::Agent>,
     /// The widget through which the visitor came.
     pub widget_id: Id<kind::Widget>,
-    /// The visitor.
+    /// Whose conversations they are.
     pub visitor: Visitor,
 }
 
 /// A conversation in the list of its visitor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VisitorConversation {
-    /// The conversation.
+    /// With which the visitor reads and continues it.
     pub id: Id<kind::Conversation>,
     /// The beginning of the first question, at most [`limits::VISITOR_TITLE_CHARS`] characters.
     pub title: String,

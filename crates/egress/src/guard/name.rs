@@ -1,7 +1,7 @@
 //! Names that do not belong to the public internet, regardless of the addresses that they resolve
 //! to.
 
-/// The kind of a name.
+/// Who can reach what a name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Public,

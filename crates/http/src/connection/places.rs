@@ -54,7 +54,7 @@ pub(crate) struct Slot {
 
 /// The place of a connection, which is freed when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct ConnectionPlace {
     number: u64,
     slot: Arc<Slot>,
 }
@@ -70,7 +70,7 @@ impl Places {
     }
 
     /// Takes a place for a connection from this address. Returns `None` if the address can have no more.
-    pub(crate) fn enter(self: &Arc<Self>, address: Option<IpAddr>) -> Option<Place> {
+    pub(crate) fn enter(self: &Arc<Self>, address: Option<IpAddr>) -> Option<ConnectionPlace> {
         let is_proxy = |address: &IpAddr| self.trusted.iter().any(|range| range.contains(address));
         let address = address.map(|address| address.to_canonical());
         let network = address.filter(|address| !is_proxy(address)).map(network);
@@ -101,7 +101,7 @@ impl Places {
         }
         drop(table);
         metrics::gauge!("cicerone_http_connections").increment(1);
-        Some(Place { number, slot })
+        Some(ConnectionPlace { number, slot })
     }
 
     fn now(&self) -> u64 {
@@ -152,14 +152,14 @@ impl Slot {
     }
 }
 
-impl Place {
+impl ConnectionPlace {
     /// The slot of the connection that has this place.
     pub(super) fn slot(&self) -> Arc<Slot> {
         Arc::clone(&self.slot)
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionPlace {
     fn drop(&mut self) {
         let mut table = self.slot.places.lock();
         table.slots.remove(&self.number);
@@ -184,19 +184,19 @@ mod tests {
     use std::net::IpAddr;
     use std::sync::Arc;
 
-    use super::{Place, Places};
+    use super::{ConnectionPlace, Places};
 
     const MOST: usize = 128;
 
-    fn enter(places: &Arc<Places>, address: &str) -> Option<Place> {
+    fn enter(places: &Arc<Places>, address: &str) -> Option<ConnectionPlace> {
         places.enter(Some(address.parse::<IpAddr>().unwrap()))
     }
 
-    fn busy(place: Option<Place>) -> Option<Place> {
+    fn busy(place: Option<ConnectionPlace>) -> Option<ConnectionPlace> {
         place.inspect(|place| place.slot.set_busy())
     }
 
-    fn closing(places: &[Place]) -> usize {
+    fn closing(places: &[ConnectionPlace]) -> usize {
         places.iter().filter(|place| !place.slot.is_idle()).count()
     }
 

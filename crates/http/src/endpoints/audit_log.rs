@@ -64,7 +64,7 @@ struct ActorView<'a> {
     #[serde(rename = "type")]
     #[schema(value_type = String)]
     kind: &'static str,
-    /// The id of the API key.
+    /// The API key, which may have been deleted since.
     #[schema(value_type = Option<String>, required = true)]
     id: Option<Id<kind::ApiKey>>,
     /// The name that the API key had at the time.

@@ -11,7 +11,7 @@ use cicerone_domain::{Id, Timestamp, kind};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// The checks of an agent.
+/// An agent's checks, with the run that began last.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = AgentChecks)]
 pub(super) struct AgentChecksView<'a> {
@@ -104,7 +104,7 @@ impl<'a> From<&'a CheckRun> for CheckRunView<'a> {
     }
 }
 
-/// The result of a check.
+/// What a check found.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = CheckResult)]
 pub(super) struct CheckResultView<'a> {

@@ -230,7 +230,7 @@ pub(crate) fn message_number(request: &HttpRequest) -> Result<u64, Error> {
     number.ok_or_else(|| Error::not_found("message", text))
 }
 
-/// One message.
+/// A question of the user, or a reply of the agent with what it is based on.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Message)]
 pub(super) struct MessageView<'a> {

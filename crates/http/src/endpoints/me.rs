@@ -30,7 +30,7 @@ struct MeView<'a> {
     capabilities: CapabilitiesView,
 }
 
-/// An account.
+/// The account that the key belongs to.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Account)]
 struct AccountView<'a> {
@@ -40,7 +40,7 @@ struct AccountView<'a> {
     name: &'a str,
 }
 
-/// The quotas of the account.
+/// What the account may use, and what it has used.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Quotas)]
 struct QuotasView {
@@ -55,7 +55,7 @@ struct QuotasView {
     renewed_at: Timestamp,
 }
 
-/// A quota.
+/// A limit of the account, with what is used of it.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Quota)]
 struct QuotaView {

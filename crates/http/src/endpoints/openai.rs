@@ -4,8 +4,8 @@
 
 mod annotations;
 pub(super) mod chat;
+mod frame;
 mod json;
-mod kept;
 pub(super) mod models;
 mod parameters;
 mod reply;

@@ -103,7 +103,7 @@ struct AppearanceView<'a> {
     position: &'static str,
 }
 
-/// The limits of a widget.
+/// How many messages visitors may send.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = WidgetLimits)]
 struct LimitsView {

@@ -23,7 +23,7 @@ pub struct McpAgent {
     pub conversations: Conversations,
     /// What the caller may see.
     pub scope: Scope,
-    /// The agent.
+    /// The agent that the tools search and ask.
     pub agent: Agent,
     /// Becomes true when tools can be used. Calls wait for it.
     pub ready: watch::Receiver<bool>,

@@ -111,7 +111,6 @@ impl ToolName {
 }
 
 impl Tools {
-    /// The tools for the caller of a request.
     pub(super) fn of_request<P>(app: &Shared, caller: &Authorized<P>, agent: Agent) -> Self {
         let is_public = agent.profile.public_sources;
         Self {

@@ -29,7 +29,6 @@ fn number() -> Object {
     ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).build()
 }
 
-/// The parameters of a path.
 pub(crate) fn in_path(path: &'static str) -> impl Iterator<Item = Parameter> {
     let names = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     names.map(|name| {
@@ -57,12 +56,10 @@ pub(crate) fn in_path(path: &'static str) -> impl Iterator<Item = Parameter> {
     })
 }
 
-/// `document_id`
 pub(crate) fn document_id() -> Parameter {
     query("document_id", "Return only passages of this document.", id("doc_")).build()
 }
 
-/// `page_size`
 pub(crate) fn page_size() -> Parameter {
     let (low, high) = limits::PAGE_SIZE_RANGE;
     let schema = ObjectBuilder::new()
@@ -73,14 +70,12 @@ pub(crate) fn page_size() -> Parameter {
     query("page_size", "The maximum number of items on a page.", schema).build()
 }
 
-/// `cursor`
 pub(crate) fn cursor() -> Parameter {
     let about = "The `next_cursor` of the previous page of the same list.";
     // At least nine bytes of a position and sixteen of a signature, as base64url.
     query("cursor", about, string().pattern(Some("^[0-9A-Za-z_-]{34,}$"))).build()
 }
 
-/// `limit`
 pub(crate) fn limit(about: &str) -> Parameter {
     let (low, high) = limits::PAGE_SIZE_RANGE;
     let schema = ObjectBuilder::new()
@@ -96,7 +91,6 @@ pub(crate) fn one_of(name: &str, values: &[&str], about: &str) -> Parameter {
     query(name, about, string().enum_values(Some(values.iter().copied()))).build()
 }
 
-/// A text.
 pub(crate) fn text(name: &str, about: &str, schema: Object) -> Parameter {
     query(name, about, schema).build()
 }
@@ -119,7 +113,6 @@ pub(crate) fn agent(about: &str) -> Parameter {
     query("agent_id", about, id("agent_")).build()
 }
 
-/// `text`
 pub(crate) fn searched_text() -> Parameter {
     let about = format!(
         "Return only conversations whose messages contain all of these words, at most {}. A word also matches inside \
@@ -136,7 +129,6 @@ pub(crate) fn searched_text() -> Parameter {
     query("text", about, schema).build()
 }
 
-/// `metadata`
 pub(crate) fn metadata() -> Parameter {
     let about = format!(
         "Return only conversations with this pair, given as `key:value` and split at the first \
@@ -151,7 +143,6 @@ pub(crate) fn metadata() -> Parameter {
     query("metadata", about, items).style(Some(ParameterStyle::Form)).explode(Some(true)).build()
 }
 
-/// `Idempotency-Key`
 pub(crate) fn idempotency_key() -> Parameter {
     let about = "Repeated requests with the same idempotency key within 24 hours take effect once and get the same \
         response. Idempotency keys belong to the account. An API key that may not see everything in the stored \

@@ -12,12 +12,10 @@ pub(crate) fn nullable_string() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::String, Type::Null]))
 }
 
-/// The pattern of an id with that prefix.
 pub(crate) fn id_pattern(prefix: &str) -> String {
     format!("^{prefix}[0-9A-Za-z]{{10}}$")
 }
 
-/// An id with that prefix.
 pub(crate) fn id(prefix: &str) -> Object {
     string().pattern(Some(id_pattern(prefix))).build()
 }

@@ -13,24 +13,23 @@ use crate::error::{Problem, RequestError};
 /// others.
 pub(crate) trait Script: 'static {
     /// A reply in the form in which it is stored to be streamed again.
-    type Kept: DeserializeOwned;
+    type Stored: DeserializeOwned;
 
     /// The next fragment of the reply.
     fn token(&mut self, text: &str) -> Vec<sse::Event>;
     /// The reply is complete.
-    fn end(&mut self, kept: &Self::Kept) -> Vec<sse::Event>;
+    fn end(&mut self, stored: &Self::Stored) -> Vec<sse::Event>;
     /// A reply that was stored earlier, from its beginning to its end.
-    fn replay(&mut self, kept: &Self::Kept) -> Vec<sse::Event>;
+    fn replay(&mut self, stored: &Self::Stored) -> Vec<sse::Event>;
     /// The reply failed.
     fn fail(&mut self, problem: &Problem, request_id: RequestId) -> sse::Event;
 }
 
 /// The stored reply of a change.
-pub(super) fn kept<S: Script>(executed: &Executed) -> Result<S::Kept, RequestError> {
+pub(super) fn stored<S: Script>(executed: &Executed) -> Result<S::Stored, RequestError> {
     serde_json::from_slice(&executed.response.body).map_err(|cause| Error::internal(cause).into())
 }
 
-/// An event with a name.
 pub(crate) fn named(name: &'static str, data: &impl Serialize) -> sse::Event {
     json(data).event(name).into()
 }

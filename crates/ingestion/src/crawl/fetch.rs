@@ -43,13 +43,13 @@ pub enum Excess {
 /// A response, with the headers that a crawl uses.
 #[derive(Debug, Clone, Default)]
 pub struct Fetched {
-    /// The status.
+    /// The HTTP status.
     pub status: u16,
-    /// `Location`.
+    /// The header `Location`, if there is one.
     pub location: Option<String>,
-    /// `Content-Type`.
+    /// The header `Content-Type`, with its parameters.
     pub content_type: Option<String>,
-    /// `Retry-After`.
+    /// The header `Retry-After`: seconds or a date.
     pub retry_after: Option<String>,
     /// `X-Robots-Tag`, each header's value.
     pub robots_tags: Vec<String>,

@@ -54,7 +54,7 @@ pub struct CrawlBatch {
     pub visited: Vec<VisitedPage>,
     /// Pages that were found. Some of them may have been visited since.
     pub found: Vec<FoundPage>,
-    /// The progress of the crawl.
+    /// How far the crawl is after this batch.
     pub progress: Progress,
 }
 

@@ -18,7 +18,7 @@ const GZIP: &[u8] = &[0x1f, 0x8b];
 /// The addresses that a sitemap lists, unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sitemap {
-    /// Pages.
+    /// Addresses of pages.
     pub pages: Vec<String>,
     /// Further sitemaps.
     pub sitemaps: Vec<String>,
@@ -70,17 +70,17 @@ fn of_lines(text: &str) -> Sitemap {
 
 /// The kind of element around an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Entry {
+enum EntryKind {
     Page,
     Sitemap,
 }
 
 /// The current place in the document. Only depths are kept, so that nesting takes no memory.
 #[derive(Debug, Default)]
-struct Place {
+struct Cursor {
     depth: usize,
     /// The entry that is open, and its depth.
-    entry: Option<(Entry, usize)>,
+    entry: Option<(EntryKind, usize)>,
     /// The address that is being read.
     address: Option<String>,
 }
@@ -91,7 +91,7 @@ fn of_xml(text: &str) -> Sitemap {
     config.check_end_names = false;
     config.allow_dangling_amp = true;
     let mut sitemap = Sitemap::default();
-    let mut place = Place::default();
+    let mut place = Cursor::default();
     while !sitemap.is_full() {
         match reader.read_event() {
             Ok(Event::Start(start)) => place.open(start.local_name().as_ref()),
@@ -116,13 +116,13 @@ fn of_xml(text: &str) -> Sitemap {
     sitemap
 }
 
-impl Place {
+impl Cursor {
     fn open(&mut self, name: &str) {
         self.depth += 1;
         self.address = None;
         match (name, self.entry) {
-            ("url", None) => self.entry = Some((Entry::Page, self.depth)),
-            ("sitemap", None) => self.entry = Some((Entry::Sitemap, self.depth)),
+            ("url", None) => self.entry = Some((EntryKind::Page, self.depth)),
+            ("sitemap", None) => self.entry = Some((EntryKind::Sitemap, self.depth)),
             // `image:loc` is nested deeper.
             ("loc", Some((_, depth))) if self.depth == depth + 1 => {
                 self.address = Some(String::new());
@@ -136,8 +136,8 @@ impl Place {
             let address = address.trim();
             if !address.is_empty() && address.len() <= ADDRESS_CHARS {
                 match entry {
-                    Entry::Page => sitemap.pages.push(address.to_owned()),
-                    Entry::Sitemap => sitemap.sitemaps.push(address.to_owned()),
+                    EntryKind::Page => sitemap.pages.push(address.to_owned()),
+                    EntryKind::Sitemap => sitemap.sitemaps.push(address.to_owned()),
                 }
             }
         }

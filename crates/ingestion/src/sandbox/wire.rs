@@ -83,7 +83,6 @@ pub(super) enum Request {
     Rtf,
     /// A message (RFC 5322), with what is attached to it.
     Eml,
-    /// A picture.
     Picture,
 }
 

@@ -41,7 +41,6 @@ pub(crate) fn text(text: &str) -> Fetched {
     }
 }
 
-/// A redirect.
 pub(crate) fn redirect(to: &str) -> Fetched {
     Fetched { status: 308, location: Some(to.to_owned()), ..Fetched::default() }
 }

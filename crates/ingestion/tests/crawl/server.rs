@@ -49,7 +49,6 @@ pub(crate) fn links(to: &[&str]) -> String {
     to.iter().map(|to| format!("<a href=\"{to}\">more</a> ")).collect()
 }
 
-/// A redirect.
 pub(crate) fn redirect(to: &str) -> Answer {
     answer(301, "text/plain", "").with("location", to)
 }

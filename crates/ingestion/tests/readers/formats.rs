@@ -192,7 +192,6 @@ async fn what_is_beyond_a_bound_is_told() {
     assert_eq!(told.last().expect("a warning"), "there are further warnings, which are not kept");
 }
 
-/// A workbook with this sheet.
 fn workbook(sheet: &str) -> Vec<u8> {
     workbook_with(sheet, None)
 }

@@ -11,7 +11,6 @@ use crate::script::Script;
 pub(super) enum Token {
     /// A run of characters in a script that is cut into grams.
     Run(Range<usize>, Script),
-    /// A word.
     Word(Range<usize>),
     /// Words joined by hyphens: the whole, and each of them.
     Hyphenated(Range<usize>, Vec<Range<usize>>),

@@ -23,7 +23,6 @@ pub(super) struct Unit {
 /// The kinds of units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A heading.
     Heading,
     /// A sentence of a paragraph.
     Sentence,

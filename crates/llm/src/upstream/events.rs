@@ -9,7 +9,6 @@ use std::collections::VecDeque;
 /// Largest data of one event.
 const EVENT_BYTES: usize = 4 * 1_024 * 1_024;
 
-/// One event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Event {
     /// Whether it is named `error`.

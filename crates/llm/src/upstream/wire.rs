@@ -18,13 +18,11 @@ pub(crate) struct CompletionRequest<'a> {
     pub(crate) stream_options: Option<StreamOptions>,
 }
 
-/// Options of a stream.
 #[derive(Debug, Serialize)]
 pub(crate) struct StreamOptions {
     pub(crate) include_usage: bool,
 }
 
-/// A message of the prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct PromptMessage {
     pub(crate) role: PromptRole,

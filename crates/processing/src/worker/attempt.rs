@@ -9,7 +9,6 @@ use tokio_util::sync::CancellationToken;
 use super::Worker;
 use super::material::Content;
 
-/// The outcome of an attempt.
 #[derive(Debug)]
 pub(super) enum Outcome {
     /// Documents and passages.

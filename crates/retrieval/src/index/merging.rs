@@ -27,12 +27,12 @@ const QUIET: Duration = Duration::from_secs(5);
 pub(super) struct Merging(Arc<Mutex<HashSet<Id<kind::Agent>>>>);
 
 /// An agent's entry in [`Merging`], until it is dropped.
-struct Entry {
+struct MergeInProgress {
     all: Merging,
     agent: Id<kind::Agent>,
 }
 
-impl Entry {
+impl MergeInProgress {
     /// `None` if there is one already.
     fn new(all: &Merging, agent: Id<kind::Agent>) -> Option<Self> {
         let is_new = all.0.lock().insert(agent);
@@ -40,7 +40,7 @@ impl Entry {
     }
 }
 
-impl Drop for Entry {
+impl Drop for MergeInProgress {
     fn drop(&mut self) {
         self.all.0.lock().remove(&self.agent);
     }
@@ -52,7 +52,7 @@ pub(super) fn begin(shared: &Arc<Shared>, agent: AgentVersion, snapshot: &Snapsh
     if !snapshot.is_scattered() {
         return;
     }
-    let Some(entry) = Entry::new(&shared.merging, agent.id) else { return };
+    let Some(entry) = MergeInProgress::new(&shared.merging, agent.id) else { return };
     // The waiting task does not keep alive the indexes of a server that stops.
     let shared = Arc::downgrade(shared);
     let mut agent = AgentVersion { generation: snapshot.generation(), ..agent };

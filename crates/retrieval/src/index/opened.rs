@@ -29,7 +29,7 @@ pub(super) struct Opened {
 /// Objects of agents that are kept open, within a limit.
 pub(crate) struct Pool<T> {
     capacity: u64,
-    kept: Mutex<Kept<Arc<T>>>,
+    kept: Mutex<IndexesByAccount<Arc<T>>>,
 }
 
 impl Opened {
@@ -39,7 +39,6 @@ impl Opened {
         Self { mapped: Pool::new(mapped.max(1)), in_memory: Pool::new(memory_bytes) }
     }
 
-    /// The open index of an agent.
     pub(super) fn get(&self, agent: Id<kind::Agent>) -> Option<Arc<Snapshot>> {
         self.in_memory.get(agent).or_else(|| self.mapped.get(agent))
     }
@@ -81,7 +80,7 @@ impl Opened {
 impl<T> Pool<T> {
     /// Has room for objects of this total size.
     pub(crate) fn new(capacity: u64) -> Self {
-        Self { capacity, kept: Mutex::new(Kept::new()) }
+        Self { capacity, kept: Mutex::new(IndexesByAccount::new()) }
     }
 
     pub(crate) fn get(&self, agent: Id<kind::Agent>) -> Option<Arc<T>> {
@@ -112,7 +111,7 @@ impl<T> Pool<T> {
 }
 
 /// The open indexes of each account, least recently used first.
-struct Kept<T> {
+struct IndexesByAccount<T> {
     accounts: HashMap<Id<kind::Account>, OfAccount<T>>,
     /// The accounts, ordered by the size that they use.
     by_size: BTreeSet<(u64, Id<kind::Account>)>,
@@ -129,7 +128,6 @@ struct OfAccount<T> {
     size: u64,
 }
 
-/// An open index.
 struct Entry<T> {
     /// The number of its last use.
     used: u64,
@@ -137,7 +135,7 @@ struct Entry<T> {
     value: T,
 }
 
-impl<T> Kept<T> {
+impl<T> IndexesByAccount<T> {
     fn new() -> Self {
         Self {
             accounts: HashMap::new(),
@@ -216,11 +214,11 @@ impl<T> Kept<T> {
 mod tests {
     use cicerone_domain::{Id, SystemEntropy};
 
-    use super::Kept;
+    use super::IndexesByAccount;
 
     #[test]
     fn an_account_that_asks_many_agents_closes_its_own() {
-        let mut kept = Kept::new();
+        let mut kept = IndexesByAccount::new();
         let (flood, other) = (Id::random(&SystemEntropy), Id::random(&SystemEntropy));
         let agent = Id::random(&SystemEntropy);
         assert_eq!(kept.insert(other, agent, 0, 1), None);
@@ -241,7 +239,7 @@ mod tests {
 
     #[test]
     fn among_equals_the_one_that_nobody_has_used_for_longest_is_closed() {
-        let mut kept = Kept::new();
+        let mut kept = IndexesByAccount::new();
         let (first, second) = (Id::random(&SystemEntropy), Id::random(&SystemEntropy));
         kept.insert(Id::random(&SystemEntropy), first, 1, 1);
         kept.insert(Id::random(&SystemEntropy), second, 2, 1);
@@ -251,7 +249,7 @@ mod tests {
     }
     #[test]
     fn the_account_that_takes_the_most_bytes_gives_way_not_the_one_with_the_most_indexes() {
-        let mut kept = Kept::new();
+        let mut kept = IndexesByAccount::new();
         let (many, large) = (Id::random(&SystemEntropy), Id::random(&SystemEntropy));
         let agents: Vec<_> = (0..5).map(|_| Id::random(&SystemEntropy)).collect();
         for (number, agent) in agents.iter().enumerate() {

@@ -64,12 +64,12 @@ type Key = (Id<kind::Account>, i64, Box<str>);
 pub(super) struct Questions {
     patience: Duration,
     kept: Duration,
-    cache: Cache<Key, Arc<Kept>, Weight>,
+    cache: Cache<Key, Arc<KnownVector>, Weight>,
     places: FairPool<Id<kind::Account>>,
     state: Arc<Mutex<State>>,
 }
 
-struct Kept {
+struct KnownVector {
     vector: Vector,
     at: Instant,
 }
@@ -92,8 +92,8 @@ struct State {
 #[derive(Clone)]
 struct Weight;
 
-impl Weighter<Key, Arc<Kept>> for Weight {
-    fn weight(&self, (_, _, text): &Key, kept: &Arc<Kept>) -> u64 {
+impl Weighter<Key, Arc<KnownVector>> for Weight {
+    fn weight(&self, (_, _, text): &Key, kept: &Arc<KnownVector>) -> u64 {
         (text.len() + kept.vector.dimension() * 4 + OVERHEAD) as u64
     }
 }
@@ -134,7 +134,7 @@ impl Questions {
         match asked {
             Ok(Ok(vector)) => {
                 self.state.lock().answered();
-                let kept = Kept { vector: vector.clone(), at: Instant::now() };
+                let kept = KnownVector { vector: vector.clone(), at: Instant::now() };
                 self.cache.insert(key, Arc::new(kept));
                 Some(vector)
             }

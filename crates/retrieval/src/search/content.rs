@@ -22,7 +22,6 @@ pub(super) use segments::Segments;
 /// The most languages in which a question is analysed.
 const LANGUAGES: usize = 8;
 
-/// Searched content.
 pub(super) enum Content {
     Segments(Segments),
     Memory(Box<InMemory>),

@@ -124,7 +124,6 @@ impl SnapshotRecent {
     }
 }
 
-/// A term of a snapshot.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct TermKey {
     snapshot: u64,

@@ -4,7 +4,6 @@ use cicerone_domain::agent::AnswerFloor;
 
 use crate::store::SCORED;
 
-/// The weight of a field.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FieldWeight {
     /// Its share of the score.

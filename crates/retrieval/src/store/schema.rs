@@ -89,7 +89,6 @@ impl Fields {
     }
 }
 
-/// The schema and its fields.
 pub(crate) fn schema() -> (Schema, Fields) {
     let mut schema = SchemaBuilder::new();
     let indexed = |tokenizer, option, norms| {

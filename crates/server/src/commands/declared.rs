@@ -25,7 +25,7 @@ use crate::configuration::Environment;
 use crate::failure::Failure;
 use crate::{output, wiring};
 use execute::{Executor, Outcome};
-use observed::State;
+use observed::ObservedState;
 use plan::{Plan, Pruning};
 use saved::SavedPlan;
 use wanted::Wanted;
@@ -53,7 +53,7 @@ pub(crate) fn plan(environment: &Environment, arguments: &PlanArguments) -> Resu
     let api = ApiClient::new(environment, arguments.from.server.as_deref())?;
     let pruning = Pruning::from(&arguments.prune);
     wiring::runtime(1)?.block_on(async {
-        let state = State::of(&api, &wanted).await?;
+        let state = ObservedState::of(&api, &wanted).await?;
         let plan = Plan::of(&wanted, &state, pruning)?;
         if let Some(path) = &arguments.out {
             SavedPlan::new(api.server(), file, pruning, &wanted, &state, &plan)?.write(path)?;
@@ -125,7 +125,7 @@ async fn converge(
 ) -> Result<(), Failure> {
     let mut said = String::new();
     for round in 0..ROUNDS {
-        let state = State::of(executor.api, executor.wanted).await?;
+        let state = ObservedState::of(executor.api, executor.wanted).await?;
         let plan = Plan::of(executor.wanted, &state, pruning)?;
         if round == 0
             && let Some(saved) = saved

@@ -14,7 +14,7 @@ use crate::configuration::{Environment, load};
 use crate::failure::Failure;
 use crate::{output, wiring};
 
-use place::{Place, cannot};
+use place::{RestoreTarget, cannot};
 
 /// Restores a backup into an empty place. The database is moved into place last, so a database that
 /// exists is complete.
@@ -23,7 +23,7 @@ pub(crate) fn run(environment: &Environment, file: &Path) -> Result<(), Failure>
     check_embedded(&configuration)?;
     let Some(database) = configuration.database.sqlite_path() else { return Ok(()) };
     let reader = Reader::open(file)?;
-    let place = Place::take(&configuration, database)?;
+    let place = RestoreTarget::take(&configuration, database)?;
     wiring::install_tls()?;
     let store = objects(&configuration)?;
     let runtime = wiring::runtime(1)?;

@@ -23,7 +23,7 @@ pub(crate) fn load(environment: &Environment) -> Result<Configuration, Configura
     let mut given_settings = path.as_deref().map(read).transpose()?.unwrap_or_default();
     // No variable sets a part of a table.
     given_settings.extend(environment::settings(environment));
-    let place = Place { environment, file: path.as_deref() };
+    let place = SettingSources { environment, file: path.as_deref() };
 
     let settings: Settings = serde_path_to_error::deserialize(Value::Table(given_settings))
         .map_err(|error| place.explain(&error))?;
@@ -54,7 +54,7 @@ pub(super) fn model_error(
         Some(variable) => {
             ConfigurationError(format!("`{variable}` {} (from the environment)", error.message))
         }
-        None => Place { environment, file }.error(&error.setting, &error.message),
+        None => SettingSources { environment, file }.error(&error.setting, &error.message),
     }
 }
 
@@ -71,12 +71,12 @@ fn read(path: &Path) -> Result<Table, ConfigurationError> {
 }
 
 /// The places where settings can be given.
-struct Place<'a> {
+struct SettingSources<'a> {
     environment: &'a Environment,
     file: Option<&'a Path>,
 }
 
-impl Place<'_> {
+impl SettingSources<'_> {
     /// The error for a bad value of `key`. It names the variable if the value came from the
     /// environment.
     fn error(&self, key: &str, message: &str) -> ConfigurationError {

@@ -25,7 +25,6 @@ mod either {
     pub(crate) enum Either {
         /// PostgreSQL.
         Postgres(PgConnection),
-        /// SQLite.
         Sqlite(SqliteConnection),
     }
 }

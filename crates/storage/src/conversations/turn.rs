@@ -13,7 +13,6 @@ use crate::error::TransactionError;
 use crate::gaps;
 use crate::usage::{self, StatisticsRow};
 
-/// Messages of a turn.
 const MESSAGES: i64 = 2;
 
 /// Stores a turn and returns it with the conversation as it is now. On SQLite the turn is counted by its commit, together

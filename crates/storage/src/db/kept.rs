@@ -34,9 +34,9 @@ pub(super) fn valued<T, E: From<TransactionError>>(
 /// Splits `work` into work for another thread and the value that it will have.
 pub(super) fn keeping<T: Send + 'static>(
     mut work: impl FnMut(&mut AnyConnection) -> Result<T, TransactionError> + Send + 'static,
-) -> (OwnedWork, Kept<T>) {
+) -> (OwnedWork, ValueOfWork<T>) {
     let value = Arc::new(Mutex::new(None));
-    let kept = Kept(Arc::clone(&value));
+    let kept = ValueOfWork(Arc::clone(&value));
     let work = Box::new(move |c: &mut AnyConnection| {
         let done = work(c)?;
         *value.lock() = Some(done);
@@ -46,9 +46,9 @@ pub(super) fn keeping<T: Send + 'static>(
 }
 
 /// The value of work that another thread runs: that of its last successful run.
-pub(super) struct Kept<T>(Arc<Mutex<Option<T>>>);
+pub(super) struct ValueOfWork<T>(Arc<Mutex<Option<T>>>);
 
-impl<T> Kept<T> {
+impl<T> ValueOfWork<T> {
     /// The value, if the work has succeeded.
     pub(super) fn after(self, outcome: Result<(), Error>) -> Result<T, Error> {
         outcome?;

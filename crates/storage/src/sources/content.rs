@@ -155,7 +155,6 @@ impl TryFrom<PassageRow> for Passage {
 pub(crate) struct Placed<'a> {
     /// The position of the document.
     pub(crate) document: i64,
-    /// The id of the document.
     pub(crate) id: Id<kind::Document>,
     /// The position of its first passage.
     pub(crate) first_passage: i64,

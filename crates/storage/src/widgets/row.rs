@@ -116,7 +116,6 @@ impl WidgetRow {
         })
     }
 
-    /// The widget with its secrets.
     pub(super) fn read(self) -> Result<(Widget, IdentitySecrets), TransactionError> {
         let settings: Settings = from_json(&self.settings)?;
         let secrets = read_secrets(&self.secret, &self.retired_secrets)?;

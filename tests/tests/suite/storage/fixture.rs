@@ -435,12 +435,10 @@ pub(super) fn response(
     }
 }
 
-/// The first page of this size.
 pub(super) fn first(size: u32) -> PageRequest {
     PageRequest { size, after: None }
 }
 
-/// The page after this position.
 pub(super) fn after(size: u32, position: Option<Position>) -> PageRequest {
     PageRequest { size, after: position }
 }

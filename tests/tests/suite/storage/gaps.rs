@@ -159,7 +159,6 @@ async fn only_later_questions_open_an_answered_gap() {
     .await;
 }
 
-/// The answer to a gap.
 fn answer(world: &World, agent: &Agent, gap: Id<kind::Gap>, source: Option<&Source>) -> GapAnswer {
     let pair = QaPair::parse("Is parking free?".to_owned(), "Yes.".to_owned()).unwrap();
     let content = SourceContent::Qa(PairsText::of(std::slice::from_ref(&pair)).unwrap());

@@ -179,7 +179,6 @@ fn wide(world: &World) -> (ApiKey, KeyHash) {
     (key, hash)
 }
 
-/// Stores the key.
 async fn stored(world: &World, (key, hash): (ApiKey, KeyHash)) -> ApiKey {
     world.storage.insert_key(key.clone(), hash, None).await.unwrap();
     key

@@ -60,7 +60,6 @@ fn visitor(widget: &Widget) -> VisitorScope {
     }
 }
 
-/// A conversation of the visitor.
 async fn talk(world: &World, agent: &Agent, scope: &VisitorScope) -> Conversation {
     let mut turn = world.first_turn(agent, &[]);
     turn.conversation.channel = Channel::Widget;

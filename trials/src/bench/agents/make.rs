@@ -29,7 +29,6 @@ pub(super) struct Made {
     agent: String,
 }
 
-/// The text of the agent with that number.
 fn text(number: usize) -> String {
     corpus::text(&mut Numbers::new(1_000 + number as u64), TEXT_CHARS)
 }

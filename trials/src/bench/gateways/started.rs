@@ -56,12 +56,10 @@ impl Drop for Guardian {
 }
 
 impl Gateway {
-    /// Its name.
     pub(super) const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Its address.
     pub(super) const fn address(&self) -> SocketAddr {
         self.address
     }

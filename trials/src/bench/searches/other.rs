@@ -39,7 +39,6 @@ impl Other {
         Ok(other)
     }
 
-    /// Its name.
     pub(super) const fn name(&self) -> &'static str {
         self.name
     }

@@ -65,7 +65,6 @@ const TOOLS: [Tool; 5] = [
     },
 ];
 
-/// The tools that are installed.
 pub(super) fn installed() -> Vec<Tool> {
     let runs = |tool: &Tool| {
         let mut command = Command::new(tool.program);

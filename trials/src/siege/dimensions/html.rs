@@ -2,7 +2,6 @@
 
 use super::{Dimension, SENTENCES, Shape, words};
 
-/// The page.
 pub(super) fn page(shape: Shape) -> String {
     format!(
         "<!doctype html><html><head><title>Large</title></head><body><main>{}<p>The museum opens \

@@ -2,7 +2,6 @@
 
 use super::{Dimension, SENTENCES, Shape, words};
 
-/// The text.
 pub(super) fn text(shape: Shape) -> String {
     let Shape { count, chars, .. } = shape;
     let long = words(chars);

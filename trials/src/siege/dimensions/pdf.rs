@@ -6,7 +6,6 @@ use crate::siege::documents::Pdf;
 /// The most pages and objects of a file: each takes some bytes of its own.
 const MOST: usize = 40_000;
 
-/// The file.
 pub(super) fn file(shape: Shape) -> anyhow::Result<Vec<u8>> {
     let Shape { chars, .. } = shape;
     let count = shape.count.min(MOST);

@@ -20,7 +20,6 @@ const MAKERS: usize = 16;
 const OWN: usize = 10;
 const FIRST: Duration = Duration::from_millis(250);
 
-/// Runs the siege.
 pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
     let arena = Arena::open(&field, field.server()?).await?;
     let attacker = arena.attacker("attacker");

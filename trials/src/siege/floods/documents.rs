@@ -13,7 +13,6 @@ use crate::siege::sources::{Material, add, ended};
 const FILES: usize = 18;
 const PAGES: usize = 900;
 
-/// Runs the siege.
 pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
     let arena = Arena::open(&field, field.server()?).await?;
     let attacker = arena.attacker("attacker");

@@ -18,7 +18,6 @@ const PATIENCE: Duration = Duration::from_secs(180);
 /// How long the server is idle before the deletion, to finish its work after training.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// Runs the siege.
 pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
     let arena = Arena::open(&field, field.server()?).await?;
     let attacker = arena.attacker("attacker");

@@ -23,7 +23,6 @@ const QUERIES: usize = 200;
 /// The pause of a caller after a refusal.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Runs the siege.
 pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
     let arena = Arena::open(&field, field.server()?).await?;
     let attacker = arena.attacker("attacker");

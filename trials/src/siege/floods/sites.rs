@@ -18,7 +18,6 @@ const OWN_PAGES: usize = 5;
 /// How soon its crawl must end.
 const CRAWLED: Duration = Duration::from_secs(10);
 
-/// Runs the siege.
 pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
     let server = field.server()?.env("CICERONE_EGRESS_ALLOW", "127.0.0.0/8");
     let arena = Arena::open(&field, server).await?;

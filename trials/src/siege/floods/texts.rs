@@ -18,7 +18,6 @@ const FILE_CHARS: usize = 4_000_000;
 /// The pause of a caller after a refusal.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Runs the siege.
 pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
     let arena = Arena::open(&field, field.server()?).await?;
     let attacker = arena.attacker("attacker");

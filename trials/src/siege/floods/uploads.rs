@@ -21,7 +21,6 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// The pause between two uploads of the other account.
 const PACE: Duration = Duration::from_millis(250);
 
-/// Runs the siege.
 pub(in crate::siege) async fn run(field: Field) -> anyhow::Result<Report> {
     let arena = Arena::open(&field, field.server()?).await?;
     let attacker = arena.attacker("attacker");

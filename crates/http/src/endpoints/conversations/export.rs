@@ -53,7 +53,6 @@ pub(crate) fn endpoint() -> Endpoint {
 /// The most bytes that are passed to the connection at once. It copies them.
 const SLICE: usize = 8 * 1_024;
 
-/// A format of exports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     Ndjson,
@@ -126,7 +125,6 @@ async fn handle(caller: Authorized<ConversationsExport>, app: App, incoming: Inc
     Ok(response.streaming(body.slices(app.ending.clone())))
 }
 
-/// The writer of a format.
 enum Writer {
     Ndjson(Ndjson),
     Csv,
@@ -137,7 +135,6 @@ enum Writer {
 #[error("the export was interrupted")]
 struct Cut;
 
-/// The body of an export.
 struct Body {
     export: Export,
     /// What was read but not written yet.

@@ -67,7 +67,7 @@ pub(super) struct AddressCitation<'a> {
 pub(super) struct FileCitation<'a> {
     #[schema(pattern = "^file_citation$")]
     r#type: &'static str,
-    /// The source.
+    /// The id of the source.
     #[schema(value_type = String, pattern = "^src_[0-9A-Za-z]{10}$")]
     file_id: Id<kind::Source>,
     /// Its title.

@@ -10,7 +10,7 @@ use cicerone_domain::{Error, every};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::kept::{Frame, Kept, Stored};
+use super::frame::{CompleteReply, Frame, Stored};
 use super::parameters::{Named, Parameters, Rule, most_tokens};
 use super::reply::{Asked, answer, subject};
 use super::transcript::{Notation, Reader};
@@ -180,6 +180,6 @@ async fn handle(
     answer(&caller, &app, &incoming, key, asked, events, whole).await
 }
 
-fn whole(kept: &Kept) -> StoredResponse {
-    keep(StatusCode::OK, &ChatCompletion::from(kept), Some(subject(kept)))
+fn whole(reply: &CompleteReply) -> StoredResponse {
+    keep(StatusCode::OK, &ChatCompletion::from(reply), Some(subject(reply)))
 }

@@ -8,7 +8,7 @@ use cicerone_domain::ports::TokenSink;
 use cicerone_domain::services::NewMessage;
 use cicerone_domain::{Error, Scope};
 
-use super::kept::{Frame, Kept, Stored};
+use super::frame::{CompleteReply, Frame, Stored};
 use super::responses::continued::{Continued, response_id};
 use crate::auth::permission::ConversationsWrite;
 use crate::auth::{Authorized, Caller};
@@ -68,14 +68,14 @@ impl Continuation {
 }
 
 /// Answers with the events that `script` writes, if there is one, and otherwise with the reply as `whole` writes it.
-pub(super) async fn answer<S: Script<Kept = Kept>>(
+pub(super) async fn answer<S: Script<Stored = CompleteReply>>(
     caller: &Authorized<ConversationsWrite>,
     app: &App,
     incoming: &Incoming,
     key: Option<Keyed>,
     asked: Asked,
     script: Option<S>,
-    whole: fn(&Kept) -> StoredResponse,
+    whole: fn(&CompleteReply) -> StoredResponse,
 ) -> Answer {
     match script {
         Some(script) => as_events(caller, app, incoming, key, asked, script).await,
@@ -89,7 +89,7 @@ async fn in_one_piece(
     app: &App,
     key: Option<Keyed>,
     mut asked: Asked,
-    whole: fn(&Kept) -> StoredResponse,
+    whole: fn(&CompleteReply) -> StoredResponse,
 ) -> Answer {
     asked.message.request_id = Some(caller.request_id());
     let times = StageTimes::new(caller.context().authenticated_in.get());
@@ -105,7 +105,7 @@ async fn in_one_piece(
 }
 
 /// Answers with the events that `script` writes.
-async fn as_events<S: Script<Kept = Kept>>(
+async fn as_events<S: Script<Stored = CompleteReply>>(
     caller: &Authorized<ConversationsWrite>,
     app: &App,
     incoming: &Incoming,
@@ -134,11 +134,11 @@ async fn as_events<S: Script<Kept = Kept>>(
 async fn reply(
     app: &App,
     caller: &Caller,
-    completion: Option<Completion<Kept>>,
+    completion: Option<Completion<CompleteReply>>,
     asked: Asked,
     tokens: Option<TokenSink>,
     times: &StageTimes,
-) -> Result<Kept, Error> {
+) -> Result<CompleteReply, Error> {
     let Asked { mut message, mut frame, continuation } = asked;
     if let Some(continuation) = continuation {
         continuation.place(app, &caller.scope, &mut message, &mut frame).await?;
@@ -152,16 +152,16 @@ async fn reply(
 }
 
 /// The resource that a stored answer contains: the conversation, or the agent if nothing is stored.
-pub(super) fn subject(kept: &Kept) -> Subject {
-    let agent = kept.frame.model;
-    match kept.frame.stored {
+pub(super) fn subject(reply: &CompleteReply) -> Subject {
+    let agent = reply.frame.model;
+    match reply.frame.stored {
         Some(stored) => Subject::of_agent(stored.conversation_id, agent),
         None => Subject::of_agent(agent, agent),
     }
 }
 
 /// The stored form of a reply that is streamed again for a repeated request.
-fn streamed(kept: &Kept) -> StoredResponse {
-    let stored = keep(actix_web::http::StatusCode::OK, kept, Some(subject(kept)));
+fn streamed(reply: &CompleteReply) -> StoredResponse {
+    let stored = keep(actix_web::http::StatusCode::OK, reply, Some(subject(reply)));
     StoredResponse { content_type: Some("text/event-stream".to_owned()), ..stored }
 }

@@ -11,7 +11,7 @@ use cicerone_domain::{Error, every};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::kept::{Frame, Kept, Stored};
+use super::frame::{CompleteReply, Frame, Stored};
 use super::parameters::{Named, Parameters, Rule, most_tokens};
 use super::reply::{Asked, Continuation, answer, subject};
 use super::transcript::{Notation, Reader};
@@ -186,7 +186,7 @@ async fn handle(
     answer(&caller, &app, &incoming, key, asked, events, whole).await
 }
 
-fn whole(kept: &Kept) -> StoredResponse {
-    let view = ResponseView::new(&kept.frame, Status::Completed(kept));
-    keep(StatusCode::OK, &view, Some(subject(kept)))
+fn whole(reply: &CompleteReply) -> StoredResponse {
+    let view = ResponseView::new(&reply.frame, Status::Completed(reply));
+    keep(StatusCode::OK, &view, Some(subject(reply)))
 }

@@ -2,9 +2,9 @@
 
 use cicerone_domain::Citation;
 
-use super::kept::Kept;
+use super::frame::CompleteReply;
 
-impl Kept {
+impl CompleteReply {
     /// The list that follows the text; `None` if there is none.
     pub(super) fn source_list(&self) -> Option<String> {
         if !self.lists_sources || self.citations.is_empty() {

@@ -61,13 +61,13 @@ struct Said {
 
 /// The messages that the reader has kept so far.
 #[derive(Debug, Default)]
-struct Kept {
+struct LastMessages {
     /// The last messages of the user and the assistant.
     said: VecDeque<Said>,
     count: usize,
 }
 
-impl Kept {
+impl LastMessages {
     fn push(&mut self, said: Said) {
         self.said.push_back(said);
         // One more than the history: the question.
@@ -78,7 +78,7 @@ impl Kept {
 }
 
 /// A message or another item, as received.
-enum Entry {
+enum Item {
     Said(Role, Content),
     /// Something that no reply needs: an instruction, or an item that is not a message.
     Ignored,
@@ -136,7 +136,7 @@ impl<'de> Visitor<'de> for Reader {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
-        let mut kept = Kept::default();
+        let mut kept = LastMessages::default();
         let mut fault = None;
         while kept.count < limits::CLIENT_MESSAGES && fault.is_none() {
             let Some(entry) = items.next_element_seed(EntryReader(self.notation))? else {
@@ -146,12 +146,12 @@ impl<'de> Visitor<'de> for Reader {
             kept.count += 1;
             let path = |field: &str| format!("{}[{place}]{field}", self.notation.param());
             match entry {
-                Entry::Ignored => {}
+                Item::Ignored => {}
                 // Some clients add an empty message for the future reply, or for a tool call.
-                Entry::Said(Role::Assistant, Content::Text(text)) if is_blank(&text) => {}
-                Entry::Bad(field, message) => fault = Some(FieldError::new(path(field), message)),
-                Entry::Said(role, Content::Text(text)) => kept.push(Said { place, role, text }),
-                Entry::Said(_, Content::Bad(within, message)) => {
+                Item::Said(Role::Assistant, Content::Text(text)) if is_blank(&text) => {}
+                Item::Bad(field, message) => fault = Some(FieldError::new(path(field), message)),
+                Item::Said(role, Content::Text(text)) => kept.push(Said { place, role, text }),
+                Item::Said(_, Content::Bad(within, message)) => {
                     fault = Some(FieldError::new(path(&format!(".content{within}")), message));
                 }
             }
@@ -188,8 +188,8 @@ impl Reader {
     }
 
     /// Takes the question from the messages.
-    fn finish(&self, kept: Kept) -> Result<Transcript, DomainError> {
-        let Kept { mut said, count } = kept;
+    fn finish(&self, kept: LastMessages) -> Result<Transcript, DomainError> {
+        let LastMessages { mut said, count } = kept;
         if count == 0 {
             return Err(self.fault("must have at least 1 item"));
         }
@@ -228,50 +228,50 @@ fn is_blank(text: &str) -> bool {
 struct EntryReader(Notation);
 
 impl<'de> DeserializeSeed<'de> for EntryReader {
-    type Value = Entry;
+    type Value = Item;
 
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Entry, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Item, D::Error> {
         from.deserialize_any(self)
     }
 }
 
 impl<'de> Visitor<'de> for EntryReader {
-    type Value = Entry;
+    type Value = Item;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a message")
     }
 
-    fn visit_unit<E: Error>(self) -> Result<Entry, E> {
+    fn visit_unit<E: Error>(self) -> Result<Item, E> {
         Ok(not_an_object())
     }
 
-    fn visit_bool<E: Error>(self, _: bool) -> Result<Entry, E> {
+    fn visit_bool<E: Error>(self, _: bool) -> Result<Item, E> {
         Ok(not_an_object())
     }
 
-    fn visit_i64<E: Error>(self, _: i64) -> Result<Entry, E> {
+    fn visit_i64<E: Error>(self, _: i64) -> Result<Item, E> {
         Ok(not_an_object())
     }
 
-    fn visit_u64<E: Error>(self, _: u64) -> Result<Entry, E> {
+    fn visit_u64<E: Error>(self, _: u64) -> Result<Item, E> {
         Ok(not_an_object())
     }
 
-    fn visit_f64<E: Error>(self, _: f64) -> Result<Entry, E> {
+    fn visit_f64<E: Error>(self, _: f64) -> Result<Item, E> {
         Ok(not_an_object())
     }
 
-    fn visit_str<E: Error>(self, _: &str) -> Result<Entry, E> {
+    fn visit_str<E: Error>(self, _: &str) -> Result<Item, E> {
         Ok(not_an_object())
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Entry, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Item, A::Error> {
         while items.next_element::<IgnoredAny>()?.is_some() {}
         Ok(not_an_object())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Entry, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Item, A::Error> {
         let (mut kind, mut role, mut content) = (Json::Null, Json::Null, Content::empty());
         while let Some(name) = map.next_key::<String>()? {
             match name.as_str() {
@@ -287,25 +287,25 @@ impl<'de> Visitor<'de> for EntryReader {
             match kind.text() {
                 Some("message") => {}
                 // A reference names a reply that was not stored, or that the conversation has anyway.
-                Some("reasoning" | "item_reference") => return Ok(Entry::Ignored),
+                Some("reasoning" | "item_reference") => return Ok(Item::Ignored),
                 Some(_) | None => {
                     let message = "must be `message`, `reasoning` or `item_reference`: an agent calls no tools";
-                    return Ok(Entry::Bad(".type", message.to_owned()));
+                    return Ok(Item::Bad(".type", message.to_owned()));
                 }
             }
         }
         Ok(match role.text() {
-            Some("user") => Entry::Said(Role::User, content),
-            Some("assistant") => Entry::Said(Role::Assistant, content),
+            Some("user") => Item::Said(Role::User, content),
+            Some("assistant") => Item::Said(Role::Assistant, content),
             // The agent has its own prompt, which a key without `agents:write` must not change.
-            Some("system" | "developer") => Entry::Ignored,
-            Some(_) | None => Entry::Bad(".role", format!("must be {ROLES}")),
+            Some("system" | "developer") => Item::Ignored,
+            Some(_) | None => Item::Bad(".role", format!("must be {ROLES}")),
         })
     }
 }
 
-fn not_an_object() -> Entry {
-    Entry::Bad("", "must be an object".to_owned())
+fn not_an_object() -> Item {
+    Item::Bad("", "must be an object".to_owned())
 }
 
 #[cfg(test)]

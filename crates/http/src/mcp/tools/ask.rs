@@ -14,7 +14,7 @@ use crate::stages::StageTimes;
 /// The arguments.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(super) struct Arguments {
-    /// The question.
+    /// What the agent is asked, in any language.
     #[schema(min_length = 1, max_length = 4000)]
     question: String,
     /// The conversation that the question continues, from an earlier answer. Without it, a new one begins.

@@ -15,7 +15,7 @@ pub(super) struct Arguments {
     id: String,
 }
 
-/// A document.
+/// A document with its whole text.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Document {
     #[schema(value_type = String)]

@@ -22,7 +22,6 @@ pub(super) enum Kind {
         /// The `charset` parameter.
         charset: Option<String>,
     },
-    /// A PDF.
     Pdf,
 }
 

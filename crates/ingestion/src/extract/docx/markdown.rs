@@ -10,7 +10,6 @@ pub(in crate::extract) struct Block {
     pub(in crate::extract) text: String,
 }
 
-/// The kind of a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::extract) enum Kind {
     /// A heading; level 1 is the outermost.

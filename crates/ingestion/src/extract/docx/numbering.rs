@@ -51,7 +51,7 @@ struct Level {
 }
 
 impl Numbering {
-    /// That of the numbering part.
+    /// Reads `word/numbering.xml`.
     pub(super) fn of(part: &Element<'_>) -> Self {
         let mut numbering = Self::default();
         let mut styled = HashMap::new();

@@ -72,7 +72,6 @@ impl<'s> Story<'s> {
         Self { is_margin: true, ..Self::new(styles, numbering, notes, drawings) }
     }
 
-    /// The blocks of a part.
     pub(super) fn read(&mut self, part: &Element<'_>) -> Vec<Block> {
         let mut blocks = Vec::new();
         for root in part.elements() {

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use super::element::Element;
 
 /// Header or footer, and on which pages.
-type Place = (bool, Pages);
+type HeaderOrFooter = (bool, Pages);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Pages {
@@ -21,7 +21,7 @@ enum Pages {
 pub(super) fn unseen(document: &Element<'_>) -> HashSet<String> {
     let mut walk = Walk::default();
     walk.element(document);
-    let mut current: HashMap<Place, String> = HashMap::new();
+    let mut current: HashMap<HeaderOrFooter, String> = HashMap::new();
     let (mut seen, mut unseen) = (HashSet::new(), HashSet::new());
     for section in walk.sections {
         // A section inherits what it does not name from the previous section.
@@ -47,7 +47,7 @@ pub(super) fn unseen(document: &Element<'_>) -> HashSet<String> {
 /// The page settings of a section.
 #[derive(Default)]
 struct Section {
-    named: Vec<(Place, String)>,
+    named: Vec<(HeaderOrFooter, String)>,
     /// Its first page has a header and a footer of its own.
     has_first: bool,
     /// It has more than one page, or begins on one of the section before.

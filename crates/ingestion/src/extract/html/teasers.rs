@@ -102,7 +102,7 @@ impl Block<'_> {
 pub(super) fn without(document: &Document, selection: Selection) -> Selection {
     let mut blocks = Blocks { selection: &selection, found: Vec::new() };
     for root in roots(document) {
-        blocks.collect(&root, Place { block: root.index(), ..Place::default() });
+        blocks.collect(&root, TextPosition { block: root.index(), ..TextPosition::default() });
     }
     let mut blocks = blocks.found;
     let all: usize = blocks.iter().map(|block| block.all).sum();
@@ -133,7 +133,7 @@ struct Blocks<'s, 'a> {
 
 /// The position of a text.
 #[derive(Clone, Copy, Default)]
-struct Place {
+struct TextPosition {
     /// The element around it that is not inline.
     block: usize,
     level: Option<u8>,
@@ -143,7 +143,7 @@ struct Place {
 }
 
 impl<'a> Blocks<'_, 'a> {
-    fn collect(&mut self, node: &Node<'a>, mut place: Place) {
+    fn collect(&mut self, node: &Node<'a>, mut place: TextPosition) {
         if !self.selection.holds(node) {
             return;
         }
@@ -163,8 +163,8 @@ impl<'a> Blocks<'_, 'a> {
         node.children().for_each(|child| self.collect(&child, place));
     }
 
-    fn text(&mut self, text: &Node<'a>, letters: &str, place: Place) {
-        let Place { block, level, list, is_cell, is_linked } = place;
+    fn text(&mut self, text: &Node<'a>, letters: &str, place: TextPosition) {
+        let TextPosition { block, level, list, is_cell, is_linked } = place;
         if self.found.last().is_none_or(|last| last.node != block) {
             self.found.push(Block { node: block, level, list, is_cell, ..Block::default() });
         }

@@ -18,7 +18,6 @@ pub(super) struct Draft {
     pub(super) is_cut: bool,
 }
 
-/// A page.
 #[derive(Debug, Default, Clone)]
 pub(super) struct DraftPage {
     pub(super) text: String,

@@ -35,7 +35,6 @@ pub(super) struct Fonts<'a> {
     maps: CMapResolverFn,
 }
 
-/// A font.
 pub(super) struct Font<'a> {
     program: Program<'a>,
     recovery: Recovery,

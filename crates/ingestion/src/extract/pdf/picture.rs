@@ -14,7 +14,6 @@ const COMPONENTS: usize = 32;
 /// The maximum nesting depth of colour spaces.
 const DEPTH: usize = 3;
 
-/// A picture.
 #[derive(Debug)]
 pub(super) struct Picture {
     /// Its grey values; `None` for a stencil, which is black.

@@ -30,7 +30,6 @@ pub(super) enum Recovery {
 
 /// A composite font: its codes select characters of a collection, or glyphs.
 pub(super) struct Composite {
-    /// The codes are characters.
     codes_are_characters: bool,
     /// From codes to members of the collection; `None` if they are the same.
     encoding: Option<CMap>,

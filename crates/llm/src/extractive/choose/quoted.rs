@@ -20,7 +20,6 @@ const STEPS_CHARS: usize = 900;
 pub(in crate::extractive) struct Quoted<'a> {
     /// The position of the passage in the request.
     pub(in crate::extractive) index: usize,
-    /// Its text.
     pub(in crate::extractive) text: &'a str,
     /// The units that the text is divided into.
     pub(in crate::extractive) reading: Arc<Reading>,
@@ -31,7 +30,6 @@ pub(in crate::extractive) struct Quoted<'a> {
 }
 
 impl<'a> Quoted<'a> {
-    /// The text of a unit.
     pub(in crate::extractive) fn text(&self, unit: &Unit) -> &'a str {
         self.text.get(unit.range.clone()).unwrap_or_default()
     }

@@ -35,7 +35,6 @@ struct Segment {
     reader: tantivy::SegmentReader,
 }
 
-/// A field of a segment.
 struct ScoredField {
     terms: Arc<InvertedIndexReader>,
     lengths: FieldNormReader,

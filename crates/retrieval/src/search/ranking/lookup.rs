@@ -56,9 +56,9 @@ pub(super) struct LookedWord<'question> {
     /// Whether it looks like a name, or is a number.
     pub(super) is_name: bool,
     /// Its postings in each field and form.
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<FieldPostings>,
     /// The postings of its joined forms, which count where the word itself is missing.
-    pub(super) joined_places: Vec<Place>,
+    pub(super) joined_places: Vec<FieldPostings>,
     /// The messages that contain it, one bit each.
     pub(super) messages: u8,
     /// The pieces that it consists of, one bit each.
@@ -77,7 +77,7 @@ impl LookedWord<'_> {
 }
 
 /// The postings of a word in one field and form.
-pub(super) struct Place {
+pub(super) struct FieldPostings {
     /// Its rarity times the weight of the field.
     pub(super) weight: f32,
     pub(super) impacts: Impacts,
@@ -252,11 +252,11 @@ impl Places {
 
     /// The postings with their weights, for a word with these weights among all passages and among
     /// the questions of pairs.
-    fn weighed(self, weight: f32, question_weight: f32) -> Vec<Place> {
+    fn weighed(self, weight: f32, question_weight: f32) -> Vec<FieldPostings> {
         let weighed = self.places.into_iter().map(|(field, impacts)| {
             let is_question = field == QUESTIONS;
             let weight = if is_question { question_weight } else { weight };
-            Place { weight: weight * field_factor(field), impacts, is_question }
+            FieldPostings { weight: weight * field_factor(field), impacts, is_question }
         });
         weighed.collect()
     }

@@ -29,7 +29,6 @@ pub(in crate::commands) struct Found {
     pub(super) files: BTreeMap<PathBuf, FoundFile>,
     /// The folders that were named. Sources of files that are no longer in them are removed.
     pub(super) folders: Vec<PathBuf>,
-    /// The websites.
     pub(super) websites: Vec<WebsiteUrl>,
 }
 

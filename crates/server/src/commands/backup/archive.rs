@@ -72,9 +72,7 @@ pub(crate) struct Reader {
     archive: tar::Archive<GzDecoder<BufReader<File>>>,
 }
 
-/// An entry of an archive.
 pub(crate) enum Entry<'a> {
-    /// The database.
     Database(&'a mut dyn Read),
     /// The bytes of an upload.
     Upload(ObjectKey, &'a mut dyn Read),

@@ -122,7 +122,6 @@ pub(super) fn pairs_content(pairs: &[Pair]) -> String {
     Value::Array(pairs.collect()).to_string()
 }
 
-/// The text of a file.
 pub(super) fn text_file(path: &Path) -> Result<String, Failure> {
     String::from_utf8(bounded(path, TEXT_BYTES)?)
         .map_err(|_| Failure::new(format!("`{}` is not UTF-8", path.display())))

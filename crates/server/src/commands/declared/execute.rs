@@ -12,7 +12,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::content::Loaded;
-use super::observed::{Kind, State};
+use super::observed::{ObjectKind, ObservedState};
 use super::plan::{Action, Plan, Reason, Step};
 use super::wanted::{Wanted, WantedObject, WantedSource, identity};
 use crate::api_client::{ApiClient, ApiError, Body, text};
@@ -92,20 +92,24 @@ impl<'a> Executor<'a> {
     }
 
     /// Takes over what the server has.
-    pub(super) fn observe(&mut self, state: &State) {
+    pub(super) fn observe(&mut self, state: &ObservedState) {
         let id = |object: &super::observed::Observed| (object.key.clone(), object.id.clone());
-        self.agents = state.of_kind(Kind::Agent).map(id).collect();
+        self.agents = state.of_kind(ObjectKind::Agent).map(id).collect();
         let sources = self.wanted.agents.iter().flat_map(|agent| agent.sources.iter().flatten());
         let wanted: HashMap<&str, &str> =
             sources.map(|source| (source.key.as_str(), source.hash.as_str())).collect();
         let is_current = |source: &&super::observed::Observed| {
             wanted.get(source.key.as_str()) == Some(&source.hash.as_str())
         };
-        self.current = state.of_kind(Kind::Source).filter(is_current).map(id).collect();
+        self.current = state.of_kind(ObjectKind::Source).filter(is_current).map(id).collect();
     }
 
     /// Carries out a plan, up to the first step for which a new plan is needed.
-    pub(super) async fn run(&mut self, plan: &Plan, state: &State) -> Result<Outcome, Failure> {
+    pub(super) async fn run(
+        &mut self,
+        plan: &Plan,
+        state: &ObservedState,
+    ) -> Result<Outcome, Failure> {
         self.observe(state);
         for step in &plan.steps {
             output::note(&step.to_string())?;
@@ -121,13 +125,13 @@ impl<'a> Executor<'a> {
         Ok(Outcome::Done)
     }
 
-    async fn step(&mut self, step: &Step, state: &State) -> Result<Outcome, Failure> {
+    async fn step(&mut self, step: &Step, state: &ObservedState) -> Result<Outcome, Failure> {
         let path = step.id.as_ref().map(|id| format!("{}/{id}", step.kind.path()));
         let path = path.unwrap_or_default();
         match (&step.action, step.kind) {
-            (Action::Create, Kind::Source) => self.add_source(&step.key).await,
+            (Action::Create, ObjectKind::Source) => self.add_source(&step.key).await,
             (Action::Create, kind) => self.create(kind, self.object(kind, &step.key)?).await,
-            (Action::Update { .. }, Kind::Source) => {
+            (Action::Update { .. }, ObjectKind::Source) => {
                 let (_, source) = self.source(&step.key)?;
                 let body = json!({ "guarded": source.guarded });
                 self.patch(&path, &version(step, state), &body).await
@@ -169,21 +173,21 @@ impl<'a> Executor<'a> {
     }
 
     /// The wanted object of a step.
-    fn object(&self, kind: Kind, key: &str) -> Result<&'a WantedObject, Failure> {
+    fn object(&self, kind: ObjectKind, key: &str) -> Result<&'a WantedObject, Failure> {
         let objects = match kind {
-            Kind::Agent => {
+            ObjectKind::Agent => {
                 return self
                     .wanted
                     .agent(key)
                     .map(|agent| &agent.object)
                     .ok_or_else(|| unknown(kind, key));
             }
-            Kind::Widget => {
+            ObjectKind::Widget => {
                 let mut widgets = self.wanted.widgets();
                 return widgets.find(|one| one.key == key).ok_or_else(|| unknown(kind, key));
             }
-            Kind::Webhook => &self.wanted.webhooks,
-            Kind::Key | Kind::Source => &self.wanted.keys,
+            ObjectKind::Webhook => &self.wanted.webhooks,
+            ObjectKind::Key | ObjectKind::Source => &self.wanted.keys,
         };
         let mut objects = objects.iter().flatten();
         objects.find(|object| object.key == key).ok_or_else(|| unknown(kind, key))
@@ -200,8 +204,12 @@ impl<'a> Executor<'a> {
         }
     }
 
-    async fn create(&mut self, kind: Kind, object: &'a WantedObject) -> Result<Outcome, Failure> {
-        if kind != Kind::Agent {
+    async fn create(
+        &mut self,
+        kind: ObjectKind,
+        object: &'a WantedObject,
+    ) -> Result<Outcome, Failure> {
+        if kind != ObjectKind::Agent {
             return self.create_with_secret(kind, object).await;
         }
         let mut body = object.body(&self.wanted.set, &object.hash, |_| None);
@@ -265,7 +273,9 @@ impl<'a> Executor<'a> {
             agent.sources.iter().flatten().map(move |source| (key, source))
         });
         let mut sources = sources;
-        sources.find(|(_, source)| source.key == key).ok_or_else(|| unknown(Kind::Source, key))
+        sources
+            .find(|(_, source)| source.key == key)
+            .ok_or_else(|| unknown(ObjectKind::Source, key))
     }
 
     /// Waits for all wanted sources.
@@ -315,13 +325,13 @@ impl<'a> Executor<'a> {
 }
 
 /// The version of the object of a step, as it was observed.
-fn version(step: &Step, state: &State) -> String {
+fn version(step: &Step, state: &ObservedState) -> String {
     let mut objects = state.of_kind(step.kind);
     let found = objects.find(|object| Some(&object.id) == step.id.as_ref());
     found.map(super::observed::Observed::version).unwrap_or_default()
 }
 
-fn unknown(kind: Kind, key: &str) -> Failure {
+fn unknown(kind: ObjectKind, key: &str) -> Failure {
     Failure::new(format!("the file has no {} `{key}`", kind.name()))
 }
 

@@ -32,7 +32,6 @@ pub(super) struct Manifest {
     pub(super) keys: Option<BTreeMap<String, KeyEntry>>,
 }
 
-/// An agent.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AgentEntry {

@@ -14,7 +14,7 @@ const OBJECTS: usize = 20_000;
 /// The kind of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Kind {
+pub(super) enum ObjectKind {
     Agent,
     Source,
     Widget,
@@ -22,7 +22,7 @@ pub(super) enum Kind {
     Key,
 }
 
-impl Kind {
+impl ObjectKind {
     /// The name for people.
     pub(super) const fn name(self) -> &'static str {
         match self {
@@ -49,7 +49,7 @@ impl Kind {
 /// An object of the set.
 #[derive(Debug, Clone)]
 pub(super) struct Observed {
-    pub(super) kind: Kind,
+    pub(super) kind: ObjectKind,
     pub(super) key: String,
     pub(super) hash: String,
     pub(super) id: String,
@@ -60,7 +60,7 @@ pub(super) struct Observed {
 /// Identifies the state that a saved plan was made for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Mark {
-    kind: Kind,
+    kind: ObjectKind,
     key: String,
     hash: String,
     id: String,
@@ -70,16 +70,16 @@ pub(super) struct Mark {
 
 /// Everything of a set that a file covers.
 #[derive(Debug, Default)]
-pub(super) struct State {
+pub(super) struct ObservedState {
     pub(super) objects: Vec<Observed>,
 }
 
-impl State {
+impl ObservedState {
     /// Asks the server.
     pub(super) async fn of(api: &ApiClient, wanted: &Wanted) -> Result<Self, Failure> {
         let mut state = Self::default();
         let set = &wanted.set;
-        state.add(api, Kind::Agent, &format!("/v1/agents?set={set}")).await?;
+        state.add(api, ObjectKind::Agent, &format!("/v1/agents?set={set}")).await?;
         let agents: Vec<(String, String)> =
             state.objects.iter().map(|agent| (agent.key.clone(), agent.id.clone())).collect();
         for (key, id) in agents {
@@ -92,10 +92,12 @@ impl State {
             }
         }
         if wanted.webhooks.is_some() {
-            state.add(api, Kind::Webhook, &format!("/v1/webhook_endpoints?set={set}")).await?;
+            state
+                .add(api, ObjectKind::Webhook, &format!("/v1/webhook_endpoints?set={set}"))
+                .await?;
         }
         if wanted.keys.is_some() {
-            state.add(api, Kind::Key, &format!("/v1/api_keys?set={set}")).await?;
+            state.add(api, ObjectKind::Key, &format!("/v1/api_keys?set={set}")).await?;
         }
         Ok(state)
     }
@@ -110,11 +112,11 @@ impl State {
     ) -> Result<(), Failure> {
         if agent.sources.is_some() {
             let path = format!("/v1/agents/{id}/sources?set={set}");
-            self.add(api, Kind::Source, &path).await?;
+            self.add(api, ObjectKind::Source, &path).await?;
         }
         if agent.widgets.is_some() {
             let path = format!("/v1/agents/{id}/widgets?set={set}");
-            self.add(api, Kind::Widget, &path).await?;
+            self.add(api, ObjectKind::Widget, &path).await?;
         }
         Ok(())
     }
@@ -125,7 +127,7 @@ impl State {
             .retain(|object| object.id != agent && text(&object.value, "agent_id") != agent);
     }
 
-    async fn add(&mut self, api: &ApiClient, kind: Kind, path: &str) -> Result<(), Failure> {
+    async fn add(&mut self, api: &ApiClient, kind: ObjectKind, path: &str) -> Result<(), Failure> {
         api.each(path, |mut value| {
             if self.objects.len() == OBJECTS {
                 return Err(Failure::new(format!("the set has more than {OBJECTS} objects")));
@@ -144,18 +146,17 @@ impl State {
     }
 
     /// The objects of a kind.
-    pub(super) fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Observed> {
+    pub(super) fn of_kind(&self, kind: ObjectKind) -> impl Iterator<Item = &Observed> {
         self.objects.iter().filter(move |object| object.kind == kind)
     }
 
     /// The object of a kind with that key. Sources may have several.
-    pub(super) fn find(&self, kind: Kind, key: &str) -> Option<&Observed> {
+    pub(super) fn find(&self, kind: ObjectKind, key: &str) -> Option<&Observed> {
         self.of_kind(kind).find(|object| object.key == key)
     }
 
-    /// The id of an agent.
     pub(super) fn agent_id(&self, key: &str) -> Option<String> {
-        self.find(Kind::Agent, key).map(|agent| agent.id.clone())
+        self.find(ObjectKind::Agent, key).map(|agent| agent.id.clone())
     }
 
     /// The marks of all objects, in order.
@@ -170,13 +171,13 @@ impl Observed {
     /// Changes whenever the object does. The progress of a source does not count as a change.
     pub(super) fn version(&self) -> String {
         match self.kind {
-            Kind::Agent | Kind::Widget | Kind::Webhook => {
+            ObjectKind::Agent | ObjectKind::Widget | ObjectKind::Webhook => {
                 text(&self.value, "updated_at").to_owned()
             }
-            Kind::Source => {
+            ObjectKind::Source => {
                 format!("{} {}", text(&self.value, "created_at"), self.is_guarded())
             }
-            Kind::Key => hash_of(&[self.value.to_string().as_bytes()]),
+            ObjectKind::Key => hash_of(&[self.value.to_string().as_bytes()]),
         }
     }
 

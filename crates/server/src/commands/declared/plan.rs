@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::observed::{Kind, Observed, State};
+use super::observed::{ObjectKind, Observed, ObservedState};
 use super::wanted::{Wanted, WantedAgent, WantedObject, WantedSource};
 use crate::api_client::text;
 use crate::failure::Failure;
@@ -23,12 +23,11 @@ pub(super) struct Pruning {
     pub(super) agents: bool,
 }
 
-/// A step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Step {
     #[serde(flatten)]
     pub(super) action: Action,
-    pub(super) kind: Kind,
+    pub(super) kind: ObjectKind,
     pub(super) key: String,
     /// The existing object; null if it is to be created.
     pub(super) id: Option<String>,
@@ -69,7 +68,7 @@ pub(super) enum Reason {
 pub(super) struct Plan {
     pub(super) steps: Vec<Step>,
     /// Objects that the file no longer has, and that are not removed.
-    pub(super) unlisted: Vec<(Kind, String)>,
+    pub(super) unlisted: Vec<(ObjectKind, String)>,
 }
 
 impl Plan {
@@ -78,22 +77,28 @@ impl Plan {
     /// # Errors
     ///
     /// More than half of an agent's sources would be removed.
-    pub(super) fn of(wanted: &Wanted, state: &State, pruning: Pruning) -> Result<Self, Failure> {
+    pub(super) fn of(
+        wanted: &Wanted,
+        state: &ObservedState,
+        pruning: Pruning,
+    ) -> Result<Self, Failure> {
         let mut plan = Self::default();
         let id = |key: &str| state.agent_id(key);
         for agent in &wanted.agents {
-            plan.object(Kind::Agent, &agent.object, state, &id);
+            plan.object(ObjectKind::Agent, &agent.object, state, &id);
         }
         for agent in &wanted.agents {
             plan.sources(agent, state, pruning)?;
         }
         for widget in wanted.widgets() {
-            plan.object(Kind::Widget, widget, state, &id);
+            plan.object(ObjectKind::Widget, widget, state, &id);
         }
-        plan.prune(Kind::Widget, state, pruning.objects, |key| {
+        plan.prune(ObjectKind::Widget, state, pruning.objects, |key| {
             wanted.widgets().any(|widget| widget.key == key)
         });
-        for (kind, objects) in [(Kind::Webhook, &wanted.webhooks), (Kind::Key, &wanted.keys)] {
+        for (kind, objects) in
+            [(ObjectKind::Webhook, &wanted.webhooks), (ObjectKind::Key, &wanted.keys)]
+        {
             for object in objects.iter().flatten() {
                 plan.object(kind, object, state, &id);
             }
@@ -102,20 +107,20 @@ impl Plan {
                 objects.iter().any(|one| one.key == key)
             });
         }
-        plan.prune(Kind::Agent, state, pruning.agents, |key| wanted.agent(key).is_some());
+        plan.prune(ObjectKind::Agent, state, pruning.agents, |key| wanted.agent(key).is_some());
         Ok(plan)
     }
 
-    fn step(&mut self, action: Action, kind: Kind, key: &str, id: Option<&Observed>) {
+    fn step(&mut self, action: Action, kind: ObjectKind, key: &str, id: Option<&Observed>) {
         let id = id.map(|observed| observed.id.clone());
         self.steps.push(Step { action, kind, key: key.to_owned(), id });
     }
 
     fn object(
         &mut self,
-        kind: Kind,
+        kind: ObjectKind,
         object: &WantedObject,
-        state: &State,
+        state: &ObservedState,
         agent_id: &impl Fn(&str) -> Option<String>,
     ) {
         let Some(live) = state.find(kind, &object.key) else {
@@ -133,13 +138,13 @@ impl Plan {
     fn sources(
         &mut self,
         agent: &WantedAgent,
-        state: &State,
+        state: &ObservedState,
         pruning: Pruning,
     ) -> Result<(), Failure> {
         let Some(sources) = &agent.sources else { return Ok(()) };
         let owner = state.agent_id(&agent.object.key);
         let live: Vec<&Observed> = state
-            .of_kind(Kind::Source)
+            .of_kind(ObjectKind::Source)
             .filter(|source| owner.as_deref() == Some(text(&source.value, "agent_id")))
             .collect();
         let mut replaced = Vec::new();
@@ -149,12 +154,12 @@ impl Plan {
         }
         for old in replaced {
             let action = Action::Remove { reason: Reason::Replaced };
-            self.step(action, Kind::Source, &old.key, Some(old));
+            self.step(action, ObjectKind::Source, &old.key, Some(old));
         }
         let is_wanted = |old: &&&Observed| sources.iter().any(|source| source.key == old.key);
         let unlisted: Vec<&Observed> = live.iter().filter(|old| !is_wanted(old)).copied().collect();
         if !pruning.objects {
-            self.unlisted.extend(unlisted.iter().map(|old| (Kind::Source, old.key.clone())));
+            self.unlisted.extend(unlisted.iter().map(|old| (ObjectKind::Source, old.key.clone())));
             return Ok(());
         }
         if unlisted.len() * 2 > live.len() + added && !pruning.most {
@@ -168,7 +173,7 @@ impl Plan {
         }
         for old in unlisted {
             let action = Action::Remove { reason: Reason::Pruned };
-            self.step(action, Kind::Source, &old.key, Some(old));
+            self.step(action, ObjectKind::Source, &old.key, Some(old));
         }
         Ok(())
     }
@@ -186,25 +191,31 @@ impl Plan {
         replaced.extend(earlier);
         if let Some(current) = current.first().filter(|one| one.differs(source.guarded)) {
             let fields = vec!["guarded".to_owned()];
-            self.step(Action::Update { fields }, Kind::Source, &source.key, Some(current));
+            self.step(Action::Update { fields }, ObjectKind::Source, &source.key, Some(current));
         }
         match current.first() {
-            None => self.step(Action::Create, Kind::Source, &source.key, None),
+            None => self.step(Action::Create, ObjectKind::Source, &source.key, None),
             Some(failed) if failed.status() == "failed" => {
                 if text(&failed.value, "type") == "website" {
-                    self.step(Action::Refresh, Kind::Source, &source.key, Some(failed));
+                    self.step(Action::Refresh, ObjectKind::Source, &source.key, Some(failed));
                     return 0;
                 }
                 let action = Action::Remove { reason: Reason::Failed };
-                self.step(action, Kind::Source, &source.key, Some(failed));
-                self.step(Action::Create, Kind::Source, &source.key, None);
+                self.step(action, ObjectKind::Source, &source.key, Some(failed));
+                self.step(Action::Create, ObjectKind::Source, &source.key, None);
             }
             Some(_) => return 0,
         }
         1
     }
 
-    fn prune(&mut self, kind: Kind, state: &State, may: bool, is_wanted: impl Fn(&str) -> bool) {
+    fn prune(
+        &mut self,
+        kind: ObjectKind,
+        state: &ObservedState,
+        may: bool,
+        is_wanted: impl Fn(&str) -> bool,
+    ) {
         for old in state.of_kind(kind).filter(|old| !is_wanted(&old.key)) {
             if may {
                 let action = Action::Remove { reason: Reason::Pruned };
@@ -241,14 +252,14 @@ mod tests {
     use serde_json::json;
 
     use super::{PENDING, Plan, Pruning};
-    use crate::commands::declared::observed::{Kind, Observed, State};
+    use crate::commands::declared::observed::{ObjectKind, Observed, ObservedState};
     use crate::commands::declared::wanted::Wanted;
 
     fn wanted(yaml: &str) -> Wanted {
         Wanted::of(serde_saphyr::from_str(yaml).unwrap(), Path::new(".")).unwrap()
     }
 
-    fn observed(kind: Kind, key: &str, hash: &str, value: serde_json::Value) -> Observed {
+    fn observed(kind: ObjectKind, key: &str, hash: &str, value: serde_json::Value) -> Observed {
         Observed {
             kind,
             key: key.to_owned(),
@@ -260,7 +271,7 @@ mod tests {
 
     fn source(key: &str, hash: &str, status: &str) -> Observed {
         observed(
-            Kind::Source,
+            ObjectKind::Source,
             key,
             hash,
             json!({ "agent_id": "id a", "status": status, "type": "text" }),
@@ -272,7 +283,7 @@ mod tests {
         objects: Vec<Observed>,
         pruning: Pruning,
     ) -> Result<Vec<String>, String> {
-        Plan::of(wanted, &State { objects }, pruning)
+        Plan::of(wanted, &ObservedState { objects }, pruning)
             .map(|plan| plan.steps.iter().map(ToString::to_string).collect())
             .map_err(|failure| format!("{failure:?}"))
     }
@@ -281,7 +292,7 @@ mod tests {
         keys: {k: {permissions: [agents:read], write_to: k.key}}}";
 
     fn agent(wanted: &Wanted) -> Observed {
-        observed(Kind::Agent, "a", &wanted.agents[0].object.hash, json!({ "name": "A" }))
+        observed(ObjectKind::Agent, "a", &wanted.agents[0].object.hash, json!({ "name": "A" }))
     }
 
     #[test]
@@ -296,7 +307,7 @@ mod tests {
             agent(&wanted),
             source("a/one", &hash(0), "trained"),
             source("a/two", &hash(1), "pending"),
-            observed(Kind::Key, "k", &key.hash, live.clone()),
+            observed(ObjectKind::Key, "k", &key.hash, live.clone()),
         ];
         assert!(planned(&wanted, done.clone(), Pruning::default()).unwrap().is_empty());
         let mut unwritten = done;
@@ -335,7 +346,7 @@ mod tests {
             source("a/two", &hash(1), "trained"),
             source("a/x", "x", "trained"),
             source("a/y", "y", "trained"),
-            observed(Kind::Agent, "b", "b", json!({})),
+            observed(ObjectKind::Agent, "b", "b", json!({})),
         ];
         let prune = Pruning { objects: true, ..Pruning::default() };
         assert_eq!(planned(&wanted, live.clone(), Pruning::default()).unwrap(), ["+ key k"]);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::content::bounded;
-use super::observed::{Mark, State};
+use super::observed::{Mark, ObservedState};
 use super::plan::{Plan, Pruning, Step};
 use super::wanted::Wanted;
 use crate::failure::Failure;
@@ -35,7 +35,7 @@ impl SavedPlan {
         file: &Path,
         pruning: Pruning,
         wanted: &Wanted,
-        state: &State,
+        state: &ObservedState,
         plan: &Plan,
     ) -> Result<Self, Failure> {
         let file = std::path::absolute(file)
@@ -75,7 +75,12 @@ impl SavedPlan {
     }
 
     /// Checks that the plan still fits.
-    pub(super) fn check(&self, wanted: &Wanted, state: &State, plan: &Plan) -> Result<(), Failure> {
+    pub(super) fn check(
+        &self,
+        wanted: &Wanted,
+        state: &ObservedState,
+        plan: &Plan,
+    ) -> Result<(), Failure> {
         let file = self.file.display();
         if self.wanted != wanted.hash() {
             return Err(Failure::new(format!(

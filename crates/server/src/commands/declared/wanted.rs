@@ -49,7 +49,6 @@ pub(super) struct WantedObject {
     pub(super) write_to: Option<PathBuf>,
 }
 
-/// A source.
 #[derive(Debug)]
 pub(super) struct WantedSource {
     /// The keys of the agent and of the source, joined by a slash.
@@ -119,7 +118,6 @@ impl Wanted {
         hash_of(&parts)
     }
 
-    /// The agent with that key.
     pub(super) fn agent(&self, key: &str) -> Option<&WantedAgent> {
         self.agents.iter().find(|agent| agent.object.key == key)
     }

@@ -29,7 +29,6 @@ pub(super) fn add(folder: &Path, found: &mut Found) {
     }
 }
 
-/// Adds a file.
 pub(super) fn add_file(path: &Path, found: &mut Found) {
     match super::super::input::load(path, false) {
         Ok(_) => found.file(path.to_owned()),

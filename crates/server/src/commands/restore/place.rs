@@ -18,7 +18,7 @@ const MANIFEST: &str = "ask.json";
 
 /// A place without a database and without files that belong to one. While it is held, no server can
 /// start in it.
-pub(super) struct Place {
+pub(super) struct RestoreTarget {
     database: DatabaseFile,
     /// The folder in which the database is prepared; removed at the end.
     folder: tempfile::TempDir,
@@ -28,7 +28,7 @@ pub(super) struct Place {
     _alone: Alone,
 }
 
-impl Place {
+impl RestoreTarget {
     /// Locks the place that the settings name, and marks in it that a restore has begun.
     ///
     /// Fails if it contains a database or a part of one: its log, its index, its uploads. Such a
@@ -85,7 +85,7 @@ impl Place {
 }
 
 /// Leaves the place as empty as it was if the restore fails.
-impl Drop for Place {
+impl Drop for RestoreTarget {
     fn drop(&mut self) {
         if self.is_done {
             return;

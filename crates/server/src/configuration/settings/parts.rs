@@ -140,7 +140,6 @@ impl Settings {
         })
     }
 
-    /// The settings of the workers.
     pub(crate) fn workers(&self) -> WorkerSettings {
         WorkerSettings {
             parallel: self.workers.parallel,

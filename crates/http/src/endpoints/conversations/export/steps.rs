@@ -11,7 +11,6 @@ use cicerone_domain::{Conversation, Id, kind};
 pub(super) enum Step {
     /// The export begins.
     Start,
-    /// A conversation begins.
     Begin(Rc<Conversation>),
     /// A message of the conversation that has begun.
     Message(Rc<Conversation>, PlacedMessage),

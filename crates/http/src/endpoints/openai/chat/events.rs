@@ -10,7 +10,7 @@ use utoipa::{PartialSchema, ToSchema};
 use super::view::{ChatUsage, finish_reason};
 use crate::context::RequestId;
 use crate::endpoints::openai::annotations::{ChatAnnotation, in_chat};
-use crate::endpoints::openai::kept::{Frame, Kept};
+use crate::endpoints::openai::frame::{CompleteReply, Frame};
 use crate::endpoints::{CitationView, citations};
 use crate::error::Problem;
 use crate::openapi::schema::string;
@@ -31,7 +31,7 @@ struct Chunk<'a> {
     object: &'static str,
     /// Seconds since 1970.
     created: i64,
-    /// The agent.
+    /// The id of the agent that replies.
     #[schema(value_type = String, pattern = "^agent_[0-9A-Za-z]{10}$")]
     model: Id<kind::Agent>,
     /// One; empty in the chunk with the usage.
@@ -149,30 +149,30 @@ impl ChatEvents {
     }
 
     /// The citations, and where the reply is stored. Nothing if there is neither.
-    fn citations(&self, kept: &Kept) -> Option<sse::Event> {
+    fn citations(&self, reply: &CompleteReply) -> Option<sse::Event> {
         let stored = self.frame.stored;
-        if kept.citations.is_empty() && stored.is_none() {
+        if reply.citations.is_empty() && stored.is_none() {
             return None;
         }
-        let annotations = Some(in_chat(&kept.citations, &kept.text_with_sources()));
+        let annotations = Some(in_chat(&reply.citations, &reply.text_with_sources()));
         let delta = Delta { annotations, ..Delta::default() };
         let choice = ChunkChoice { index: 0, delta, logprobs: (), finish_reason: None };
         Some(unnamed(&Chunk {
-            sources_used: Some(citations(&kept.citations)),
+            sources_used: Some(citations(&reply.citations)),
             conversation_id: stored.map(|stored| stored.conversation_id),
             n: stored.map(|stored| stored.n),
             ..self.chunk(vec![choice])
         }))
     }
 
-    fn usage(&self, kept: &Kept) -> Option<sse::Event> {
-        let usage = Some(Some(ChatUsage::from(kept)));
+    fn usage(&self, reply: &CompleteReply) -> Option<sse::Event> {
+        let usage = Some(Some(ChatUsage::from(reply)));
         self.includes_usage.then(|| unnamed(&Chunk { usage, ..self.chunk(Vec::new()) }))
     }
 }
 
 impl Script for ChatEvents {
-    type Kept = Kept;
+    type Stored = CompleteReply;
 
     fn token(&mut self, text: &str) -> Vec<sse::Event> {
         let begin = self.begin();
@@ -180,23 +180,23 @@ impl Script for ChatEvents {
         begin.into_iter().chain([token]).collect()
     }
 
-    fn end(&mut self, kept: &Kept) -> Vec<sse::Event> {
+    fn end(&mut self, reply: &CompleteReply) -> Vec<sse::Event> {
         let begin = self.begin();
-        let list = kept
+        let list = reply
             .source_list()
             .map(|list| self.delta(Delta { content: Some(&list), ..Delta::default() }, None));
-        let finish = self.delta(Delta::default(), Some(finish_reason(kept)));
+        let finish = self.delta(Delta::default(), Some(finish_reason(reply)));
         let done = sse::Data::new(DONE).into();
         let events =
-            [begin, list, self.citations(kept), Some(finish), self.usage(kept), Some(done)];
+            [begin, list, self.citations(reply), Some(finish), self.usage(reply), Some(done)];
         events.into_iter().flatten().collect()
     }
 
-    fn replay(&mut self, kept: &Kept) -> Vec<sse::Event> {
-        self.frame = kept.frame.clone();
-        let text = Some(&kept.text).filter(|text| !text.is_empty());
+    fn replay(&mut self, reply: &CompleteReply) -> Vec<sse::Event> {
+        self.frame = reply.frame.clone();
+        let text = Some(&reply.text).filter(|text| !text.is_empty());
         let tokens = text.map(|text| self.token(text)).unwrap_or_default();
-        tokens.into_iter().chain(self.end(kept)).collect()
+        tokens.into_iter().chain(self.end(reply)).collect()
     }
 
     fn fail(&mut self, problem: &Problem, request_id: RequestId) -> sse::Event {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::endpoints::openai::annotations::{ChatAnnotation, in_chat};
-use crate::endpoints::openai::kept::Kept;
+use crate::endpoints::openai::frame::CompleteReply;
 use crate::endpoints::{CitationView, citations};
 
 /// A message that a client sends. Further fields are ignored.
@@ -28,7 +28,7 @@ pub(in crate::endpoints) enum ChatContent {
     Parts(Vec<ContentPart>),
 }
 
-/// A part of a content.
+/// A part of a message's content. Only text is accepted.
 #[derive(ToSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "it is read by hand; this declares its schema")]
@@ -37,7 +37,7 @@ pub(in crate::endpoints) enum ContentPart {
     Refusal(RefusalPart),
 }
 
-/// A text.
+/// A part that is text.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "it is read by hand; this declares its schema")]
 pub(in crate::endpoints) struct TextPart {
@@ -73,7 +73,7 @@ pub(super) struct ChatCompletion<'a> {
     object: &'static str,
     /// Seconds since 1970.
     created: i64,
-    /// The agent.
+    /// The id of the agent that replied.
     #[schema(value_type = String, pattern = "^agent_[0-9A-Za-z]{10}$")]
     model: Id<kind::Agent>,
     #[schema(value_type = Vec<ChatChoice<'_>>, min_items = 1, max_items = 1)]
@@ -124,35 +124,35 @@ pub(super) struct ChatUsage {
 }
 
 /// Why the reply ended.
-pub(super) const fn finish_reason(kept: &Kept) -> &'static str {
-    if kept.is_cut { "length" } else { "stop" }
+pub(super) const fn finish_reason(reply: &CompleteReply) -> &'static str {
+    if reply.is_cut { "length" } else { "stop" }
 }
 
-impl From<&Kept> for ChatUsage {
-    fn from(kept: &Kept) -> Self {
+impl From<&CompleteReply> for ChatUsage {
+    fn from(reply: &CompleteReply) -> Self {
         Self {
-            prompt_tokens: kept.prompt_tokens,
-            completion_tokens: kept.completion_tokens,
-            total_tokens: kept.prompt_tokens.saturating_add(kept.completion_tokens),
+            prompt_tokens: reply.prompt_tokens,
+            completion_tokens: reply.completion_tokens,
+            total_tokens: reply.prompt_tokens.saturating_add(reply.completion_tokens),
         }
     }
 }
 
-impl<'a> From<&'a Kept> for ChatCompletion<'a> {
-    fn from(kept: &'a Kept) -> Self {
-        let frame = &kept.frame;
-        let content = kept.text_with_sources();
-        let annotations = in_chat(&kept.citations, &content);
+impl<'a> From<&'a CompleteReply> for ChatCompletion<'a> {
+    fn from(reply: &'a CompleteReply) -> Self {
+        let frame = &reply.frame;
+        let content = reply.text_with_sources();
+        let annotations = in_chat(&reply.citations, &content);
         let message = ChatReply { role: "assistant", content, refusal: (), annotations };
-        let finish_reason = finish_reason(kept);
+        let finish_reason = finish_reason(reply);
         Self {
             id: &frame.id,
             object: "chat.completion",
             created: frame.created,
             model: frame.model,
             choices: [ChatChoice { index: 0, message, logprobs: (), finish_reason }],
-            usage: ChatUsage::from(kept),
-            sources_used: citations(&kept.citations),
+            usage: ChatUsage::from(reply),
+            sources_used: citations(&reply.citations),
             conversation_id: frame.stored.map(|stored| stored.conversation_id),
             n: frame.stored.map(|stored| stored.n),
         }

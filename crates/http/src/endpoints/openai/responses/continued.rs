@@ -5,15 +5,14 @@ use cicerone_domain::{Error, Id, PageRequest, Scope, kind};
 
 use crate::body::shown;
 use crate::context::Shared;
+use crate::endpoints::openai::frame::Stored;
 use crate::endpoints::openai::json::Json;
-use crate::endpoints::openai::kept::Stored;
 
 /// What a request continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::endpoints::openai) enum Continued {
     /// `previous_response_id`
     Response(Stored),
-    /// `conversation`
     Conversation(Id<kind::Conversation>),
 }
 
@@ -31,7 +30,6 @@ pub(super) fn conversation(given: Option<&Json>) -> Result<Option<String>, Error
     }
 }
 
-/// The id of a stored response.
 pub(in crate::endpoints::openai) fn response_id(stored: Stored) -> String {
     format!("resp_{}_{}", stored.conversation_id.suffix(), stored.n)
 }

@@ -11,7 +11,7 @@ use utoipa::{PartialSchema, ToSchema};
 use super::view::{OutputMessage, OutputText, ResponseView, Status};
 use crate::context::RequestId;
 use crate::endpoints::openai::annotations::{ResponseAnnotation, in_response};
-use crate::endpoints::openai::kept::{Frame, Kept};
+use crate::endpoints::openai::frame::{CompleteReply, Frame};
 use crate::error::{ErrorBody, Problem};
 use crate::openapi::schema::string;
 use crate::response::JSON;
@@ -30,7 +30,6 @@ const COMPLETED: &str = "response.completed";
 const INCOMPLETE: &str = "response.incomplete";
 const ERROR: &str = "error";
 
-/// The types of events.
 const TYPES: [&str; 12] = [
     CREATED,
     IN_PROGRESS,
@@ -228,7 +227,7 @@ impl<'a> EventData<'a> {
 }
 
 impl Script for ResponseEvents {
-    type Kept = Kept;
+    type Stored = CompleteReply;
 
     fn token(&mut self, text: &str) -> Vec<sse::Event> {
         let mut events = self.begin();
@@ -238,42 +237,43 @@ impl Script for ResponseEvents {
         events
     }
 
-    fn end(&mut self, kept: &Kept) -> Vec<sse::Event> {
+    fn end(&mut self, reply: &CompleteReply) -> Vec<sse::Event> {
         let mut events = self.begin();
-        for (index, annotation) in in_response(&kept.citations, &kept.text).into_iter().enumerate()
+        for (index, annotation) in
+            in_response(&reply.citations, &reply.text).into_iter().enumerate()
         {
             events.push(self.annotation(index, annotation));
         }
-        let frame = &kept.frame;
+        let frame = &reply.frame;
         let mut add = |name, fill: &dyn Fn(EventData<'_>) -> sse::Event| {
             let number = self.number();
             events.push(fill(EventData::new(name, number)));
         };
         add(TEXT_DONE, &|data| {
-            let (text, logprobs) = (Some(kept.text.as_str()), Some([]));
+            let (text, logprobs) = (Some(reply.text.as_str()), Some([]));
             named(TEXT_DONE, &EventData { text, logprobs, ..data.of_text(frame) })
         });
         add(PART_DONE, &|data| {
-            let part = Some(OutputText::of(kept));
+            let part = Some(OutputText::of(reply));
             named(PART_DONE, &EventData { part, ..data.of_text(frame) })
         });
         add(ITEM_DONE, &|data| {
-            let item = Some(OutputMessage::new(frame, Status::Completed(kept)));
+            let item = Some(OutputMessage::new(frame, Status::Completed(reply)));
             named(ITEM_DONE, &EventData { output_index: Some(0), item, ..data })
         });
-        let last = if kept.is_cut { INCOMPLETE } else { COMPLETED };
+        let last = if reply.is_cut { INCOMPLETE } else { COMPLETED };
         add(last, &|data| {
-            let response = Some(ResponseView::new(frame, Status::Completed(kept)));
+            let response = Some(ResponseView::new(frame, Status::Completed(reply)));
             named(last, &EventData { response, ..data })
         });
         events
     }
 
-    fn replay(&mut self, kept: &Kept) -> Vec<sse::Event> {
-        self.frame = kept.frame.clone();
-        let text = Some(&kept.text).filter(|text| !text.is_empty());
+    fn replay(&mut self, reply: &CompleteReply) -> Vec<sse::Event> {
+        self.frame = reply.frame.clone();
+        let text = Some(&reply.text).filter(|text| !text.is_empty());
         let tokens = text.map(|text| self.token(text)).unwrap_or_default();
-        tokens.into_iter().chain(self.end(kept)).collect()
+        tokens.into_iter().chain(self.end(reply)).collect()
     }
 
     fn fail(&mut self, problem: &Problem, request_id: RequestId) -> sse::Event {

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::endpoints::openai::annotations::{ResponseAnnotation, in_response};
 use crate::endpoints::openai::chat::ChatContent;
-use crate::endpoints::openai::kept::{Frame, Kept};
+use crate::endpoints::openai::frame::{CompleteReply, Frame};
 use crate::endpoints::{CitationView, citations};
 
 /// The input of the user.
@@ -58,7 +58,7 @@ pub(super) struct IgnoredItem {
     r#type: String,
 }
 
-/// A conversation.
+/// The conversation to continue: its id, or an object with its id.
 #[derive(ToSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "it is read by hand; this declares its schema")]
@@ -67,7 +67,7 @@ pub(super) enum ConversationParam {
     Object(ConversationOfResponse),
 }
 
-/// A conversation.
+/// The conversation that a response belongs to.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct ConversationOfResponse {
     #[schema(value_type = String, pattern = "^conv_[0-9A-Za-z]{10}$")]
@@ -78,7 +78,7 @@ pub(super) struct ConversationOfResponse {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Status<'a> {
     InProgress,
-    Completed(&'a Kept),
+    Completed(&'a CompleteReply),
 }
 
 /// A reply. Fields of OpenAI's API that have no meaning here are constant.
@@ -105,7 +105,7 @@ pub(super) struct ResponseView<'a> {
     instructions: (),
     #[schema(required = true)]
     max_output_tokens: Option<u32>,
-    /// The agent.
+    /// The id of the agent that replies.
     #[schema(value_type = String, pattern = "^agent_[0-9A-Za-z]{10}$")]
     model: Id<kind::Agent>,
     /// The reply; empty while it is in progress.
@@ -233,9 +233,9 @@ impl<'a> OutputText<'a> {
         Self { r#type: "output_text", text: "", annotations: Vec::new(), logprobs: [] }
     }
 
-    pub(super) fn of(kept: &'a Kept) -> Self {
-        let annotations = in_response(&kept.citations, &kept.text);
-        Self { r#type: "output_text", text: &kept.text, annotations, logprobs: [] }
+    pub(super) fn of(reply: &'a CompleteReply) -> Self {
+        let annotations = in_response(&reply.citations, &reply.text);
+        Self { r#type: "output_text", text: &reply.text, annotations, logprobs: [] }
     }
 }
 
@@ -243,7 +243,7 @@ impl<'a> OutputMessage<'a> {
     pub(super) fn new(frame: &'a Frame, status: Status<'a>) -> Self {
         let content = match status {
             Status::InProgress => Vec::new(),
-            Status::Completed(kept) => vec![OutputText::of(kept)],
+            Status::Completed(reply) => vec![OutputText::of(reply)],
         };
         let (id, status) = (&frame.message_id, status.name());
         Self { r#type: "message", id, status, role: "assistant", content }
@@ -254,27 +254,27 @@ impl Status<'_> {
     const fn name(self) -> &'static str {
         match self {
             Self::InProgress => "in_progress",
-            Self::Completed(kept) if kept.is_cut => "incomplete",
+            Self::Completed(reply) if reply.is_cut => "incomplete",
             Self::Completed(_) => "completed",
         }
     }
 }
 
-impl From<&Kept> for ResponseUsage {
-    fn from(kept: &Kept) -> Self {
+impl From<&CompleteReply> for ResponseUsage {
+    fn from(reply: &CompleteReply) -> Self {
         Self {
-            input_tokens: kept.prompt_tokens,
+            input_tokens: reply.prompt_tokens,
             input_tokens_details: InputTokensDetails { cached_tokens: 0 },
-            output_tokens: kept.completion_tokens,
+            output_tokens: reply.completion_tokens,
             output_tokens_details: OutputTokensDetails { reasoning_tokens: 0 },
-            total_tokens: kept.prompt_tokens.saturating_add(kept.completion_tokens),
+            total_tokens: reply.prompt_tokens.saturating_add(reply.completion_tokens),
         }
     }
 }
 
 impl<'a> ResponseView<'a> {
     pub(super) fn new(frame: &'a Frame, status: Status<'a>) -> Self {
-        let kept = if let Status::Completed(kept) = status { Some(kept) } else { None };
+        let reply = if let Status::Completed(reply) = status { Some(reply) } else { None };
         let conversation =
             frame.stored.map(|stored| ConversationOfResponse { id: stored.conversation_id });
         Self {
@@ -284,13 +284,13 @@ impl<'a> ResponseView<'a> {
             status: status.name(),
             background: false,
             error: (),
-            incomplete_details: kept
-                .filter(|kept| kept.is_cut)
+            incomplete_details: reply
+                .filter(|reply| reply.is_cut)
                 .map(|_| IncompleteDetails { reason: "max_output_tokens" }),
             instructions: (),
             max_output_tokens: frame.max_output_tokens,
             model: frame.model,
-            output: kept.iter().map(|_| OutputMessage::new(frame, status)).collect(),
+            output: reply.iter().map(|_| OutputMessage::new(frame, status)).collect(),
             parallel_tool_calls: false,
             previous_response_id: frame.previous_response_id.as_deref(),
             reasoning: Reasoning { effort: (), summary: () },
@@ -301,11 +301,11 @@ impl<'a> ResponseView<'a> {
             tools: [],
             top_p: (),
             truncation: "disabled",
-            usage: kept.map(ResponseUsage::from),
+            usage: reply.map(ResponseUsage::from),
             user: (),
             metadata: Empty {},
             conversation,
-            sources_used: kept.map(|kept| citations(&kept.citations)).unwrap_or_default(),
+            sources_used: reply.map(|reply| citations(&reply.citations)).unwrap_or_default(),
         }
     }
 }

@@ -41,7 +41,7 @@ impl From<Made> for KeptReply {
 pub(super) struct VisitorTokens;
 
 impl Script for VisitorTokens {
-    type Kept = KeptReply;
+    type Stored = KeptReply;
 
     fn token(&mut self, text: &str) -> Vec<sse::Event> {
         vec![named("token", &TokenEvent { content: text })]

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::super::observed::Kind;
+use super::super::observed::ObjectKind;
 use super::super::plan::PENDING;
 use super::super::secrets;
 use super::super::wanted::{WantedObject, identity};
@@ -26,13 +26,13 @@ impl<'a> Executor<'a> {
     /// Creates a key, a webhook endpoint or a widget, and writes its secret.
     pub(super) async fn create_with_secret(
         &mut self,
-        kind: Kind,
+        kind: ObjectKind,
         object: &'a WantedObject,
     ) -> Result<Outcome, Failure> {
         let hash = if object.write_to.is_some() { PENDING } else { &object.hash };
         let body = object.body(&self.wanted.set, hash, |key| self.agent_id(key));
         let list = match kind {
-            Kind::Widget => {
+            ObjectKind::Widget => {
                 let agent = object.key.split_once('/').map_or("", |(agent, _)| agent);
                 let Some(id) = self.agent_id(agent) else {
                     return Ok(Outcome::Moved(format!("agent `{agent}` is gone")));
@@ -61,7 +61,7 @@ impl<'a> Executor<'a> {
     /// Creates a new secret for an object whose secret nobody has.
     pub(super) async fn renew(
         &mut self,
-        kind: Kind,
+        kind: ObjectKind,
         object: &'a WantedObject,
         path: &str,
         version: &str,
@@ -69,7 +69,7 @@ impl<'a> Executor<'a> {
         if self.is_written(path).await? {
             return Ok(Outcome::Moved(format!("`{}` was written by another run", object.key)));
         }
-        if kind == Kind::Key {
+        if kind == ObjectKind::Key {
             self.api.delete(path).await?;
             return self.create_with_secret(kind, object).await;
         }
@@ -116,10 +116,10 @@ impl<'a> Executor<'a> {
 }
 
 /// The field with the secret of a new object.
-const fn secret_of(kind: Kind) -> &'static str {
+const fn secret_of(kind: ObjectKind) -> &'static str {
     match kind {
-        Kind::Key => "key",
-        Kind::Widget => "identity_secret",
-        Kind::Agent | Kind::Source | Kind::Webhook => "secret",
+        ObjectKind::Key => "key",
+        ObjectKind::Widget => "identity_secret",
+        ObjectKind::Agent | ObjectKind::Source | ObjectKind::Webhook => "secret",
     }
 }

@@ -45,7 +45,6 @@ pub(super) struct FileOf {
     pub(super) file: String,
 }
 
-/// An agent.
 #[derive(Debug, Serialize)]
 pub(super) struct Agent {
     name: String,
@@ -91,7 +90,6 @@ impl Agent {
     }
 }
 
-/// A source.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Source {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -6,7 +6,6 @@ use serde::Deserialize;
 
 use super::Field;
 
-/// A widget.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(in super::super) struct WidgetEntry {
@@ -39,7 +38,6 @@ pub(in super::super) struct AppearanceEntry {
     pub(in super::super) position: Field<String>,
 }
 
-/// The limits of a widget.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(in super::super) struct LimitsEntry {

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 pub(super) struct Frame {
     /// The id of the answer.
     pub(super) id: String,
-    /// The id of the message in it.
     pub(super) message_id: String,
     /// Seconds since 1970.
     pub(super) created: i64,
@@ -42,7 +41,7 @@ impl Stored {
 
 /// A complete reply.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Kept {
+pub(super) struct CompleteReply {
     pub(super) frame: Frame,
     pub(super) text: String,
     pub(super) citations: Vec<Citation>,
@@ -76,8 +75,8 @@ impl Frame {
     }
 
     /// The complete reply.
-    pub(super) fn complete(&self, turn: &Turn) -> Kept {
-        Kept {
+    pub(super) fn complete(&self, turn: &Turn) -> CompleteReply {
+        CompleteReply {
             frame: self.clone(),
             text: turn.reply.content.clone(),
             citations: turn.reply.sources_used.clone(),
