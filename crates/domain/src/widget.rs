@@ -123,7 +123,7 @@ impl Widget {
         now: Timestamp,
     ) -> (Self, Option<RetiredToken>) {
         let retired = RetiredToken { token: self.token, until: old_until };
-        (Self { token, updated_at: now, ..self }, (old_until > now).then_some(retired))
+        (Self { token, updated_at: now, ..self }, Some(retired).filter(|old| old.is_live(now)))
     }
 
     /// Checks that visitors may ask for a person.
@@ -302,7 +302,10 @@ mod tests {
             let old = widget.token;
             let (widget, retired) = widget.rotate_token(token, until, now);
             assert_eq!((widget.token, widget.updated_at), (token, now));
-            retired.map(|retired| (retired.token == old, retired.until))
+            retired.map(|retired| {
+                assert!(retired.is_live(now) && !retired.is_live(retired.until));
+                (retired.token == old, retired.until)
+            })
         };
         assert_eq!(rotated(now), None);
         let later = now.plus_millis(1);

@@ -11,7 +11,7 @@ use cicerone_domain::managed::SetName;
 use cicerone_domain::ports::{NewIdentitySecret, NewToken, WidgetStore};
 use cicerone_domain::usage::Day;
 use cicerone_domain::widget::{
-    HandoffMessage, IdentitySecret, IdentitySecrets, IssuedWidget, Lead, OpenWidget,
+    HandoffMessage, IdentitySecret, IdentitySecrets, IssuedWidget, Lead, OpenWidget, RetiredToken,
     VisitorConversation, WidgetPatch, WidgetToken, may_add,
 };
 use cicerone_domain::{
@@ -166,8 +166,8 @@ impl WidgetStore for Storage {
         token: &WidgetToken,
         now: Timestamp,
     ) -> Result<Option<OpenWidget>, Error> {
-        let token = token.to_string();
-        self.db.lookup(move |c| open(c, &token, now)).await
+        let token = *token;
+        self.db.lookup(move |c| open(c, token, now)).await
     }
 
     async fn count_widget_message(
@@ -325,29 +325,32 @@ fn list(
     Ok(Page::of(items.collect::<Result<Vec<_>, TransactionError>>()?, fit.more))
 }
 
-/// The active widget with this token, current or previous.
+/// The active widget with this token, current or retired.
 fn open(
     c: &mut AnyConnection,
-    token: &str,
+    token: WidgetToken,
     now: Timestamp,
 ) -> Result<Option<OpenWidget>, TransactionError> {
+    type Found = (WidgetRow, String, Option<i64>);
+    let name = token.to_string();
     let query = || {
         widgets::table
             .inner_join(agent_rows::table.on(agent_rows::id.eq(widgets::agent_id)))
             .filter(agent_rows::removed_at.is_null())
             .filter(widgets::is_active.eq(true))
-            .select((WidgetRow::as_select(), agent_rows::name))
+            .select((WidgetRow::as_select(), agent_rows::name, widgets::old_token_until))
     };
-    let mut found: Option<(WidgetRow, String)> =
-        query().filter(widgets::token.eq(token)).get_result(c).optional()?;
+    let mut found: Option<Found> =
+        query().filter(widgets::token.eq(&name)).get_result(c).optional()?;
     if found.is_none() {
-        found = query()
-            .filter(widgets::old_token.eq(token))
-            .filter(widgets::old_token_until.gt(now.as_millis()))
-            .get_result(c)
-            .optional()?;
+        let retired: Option<Found> =
+            query().filter(widgets::old_token.eq(&name)).get_result(c).optional()?;
+        found = retired.filter(|(_, _, until)| {
+            let until = until.map(Timestamp::from_millis);
+            until.is_some_and(|until| RetiredToken { token, until }.is_live(now))
+        });
     }
-    let Some((row, agent)) = found else { return Ok(None) };
+    let Some((row, agent, _)) = found else { return Ok(None) };
     let (widget, secrets) = row.read()?;
     Ok(Some(OpenWidget::new(widget, agent, secrets.live(now))))
 }

@@ -89,6 +89,13 @@ pub struct RetiredToken {
     pub until: Timestamp,
 }
 
+impl RetiredToken {
+    /// Whether it still works at `now`.
+    pub fn is_live(&self, now: Timestamp) -> bool {
+        now < self.until
+    }
+}
+
 /// A secret as the owner of a widget is shown it: `wids_` and 43 characters of base64url. Its `Debug` shows nothing.
 #[derive(Clone, PartialEq, Eq)]
 pub struct IdentitySecret(String);
