@@ -153,13 +153,13 @@ impl<S: Script> Reply<S> {
             End::Awaited(task) => joined(task).await,
             End::Known(executed) => Ok(executed),
         };
-        let told = executed.and_then(|executed| {
+        let stored = executed.and_then(|executed| {
             let is_replay = executed.is_replay;
             script::stored::<S>(&executed).map(|stored| (stored, is_replay))
         });
-        Some(match told {
-            Ok((kept, true)) => self.script.replay(&kept),
-            Ok((kept, false)) => self.script.end(&kept),
+        Some(match stored {
+            Ok((stored, true)) => self.script.replay(&stored),
+            Ok((stored, false)) => self.script.end(&stored),
             Err(failure) => vec![self.script.fail(&failure.report(request_id), request_id)],
         })
     }

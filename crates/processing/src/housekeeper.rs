@@ -179,7 +179,8 @@ impl Housekeeper {
 }
 
 impl Housekeeper {
-    /// Removes what is too much of the gaps of the next agents, and returns the number of questions.
+    /// Removes the oldest questions of those of the next agents that have more gaps than may be kept. Returns how many
+    /// were removed.
     async fn expire_gaps(&self) -> Result<u64, Error> {
         let mut after = self.gaps_after.lock().await;
         let (removed, next) = self.store.expire_gaps(*after).await?;

@@ -1,6 +1,6 @@
 //! Checks of agents: what their endpoints share.
 
-mod body;
+mod bounded;
 pub(super) mod get;
 pub(super) mod replace;
 pub(super) mod run;

@@ -64,8 +64,8 @@ impl Intake {
         Ok(Self { ids, ..self.clone() })
     }
 
-    /// The intake of what is new, if pairs were added to the source: its documents stay. What an earlier attempt left of
-    /// the new ones is removed.
+    /// The intake of the pairs that were added to the source, whose other documents stay. New documents that an earlier
+    /// attempt left are removed.
     pub(crate) fn continued(
         &self,
         c: &mut AnyConnection,
