@@ -361,8 +361,9 @@ async fn open_storage(
         ..StorageOptions::default()
     };
     let opened = tokio::task::spawn_blocking(move || {
-        for name in migrations::run(&database)? {
-            tracing::info!(migration = name, "changed the database's schema");
+        let names = migrations::run(&database)?;
+        if let Some(last) = names.last() {
+            tracing::info!(migrations = names.len(), last, "changed the database's schema");
         }
         Storage::open(&database, &options)
     });
