@@ -41,6 +41,7 @@ async fn handle(caller: Authorized<AgentsWrite>, app: App, mut incoming: Incomin
         .await
 }
 
+// [`Few`] and [`Object`] are unknown to the schema, so that `value_type` repeats what they hold.
 /// The checks of an agent.
 #[derive(Deserialize, ToSchema)]
 #[schema(examples(json!({"checks": [{"question": "When do you open?", "contains": ["nine"], "answered": true}]})))]
