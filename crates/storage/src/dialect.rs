@@ -51,7 +51,8 @@ pub(crate) use widgets::{count_widget_message, lock_widget};
 /// Rows of one statement: well below the 32,766 values that SQLite takes.
 pub(crate) const ROWS: usize = 500;
 
-/// A job with its source.
+/// A job with its source. Selected as `(JobRow::as_select(), SourceRow::as_select())`: `Work::as_select()` makes the same
+/// statement, but its type takes the compiler four seconds to check in each function.
 type Work = (JobRow, SourceRow);
 /// A job with its source, without the text of the source.
 type HeldWork = (JobRow, HeldSourceRow);
@@ -250,10 +251,15 @@ pub(crate) fn next_job(
         .order((jobs::due_at, jobs::queued_at, jobs::id))
         .limit(1);
     match c.either() {
-        Either::Postgres(c) => {
-            query.select(Work::as_select()).for_update().skip_locked().get_result(c).optional()
+        Either::Postgres(c) => query
+            .select((JobRow::as_select(), SourceRow::as_select()))
+            .for_update()
+            .skip_locked()
+            .get_result(c)
+            .optional(),
+        Either::Sqlite(c) => {
+            query.select((JobRow::as_select(), SourceRow::as_select())).get_result(c).optional()
         }
-        Either::Sqlite(c) => query.select(Work::as_select()).get_result(c).optional(),
     }
 }
 
@@ -274,8 +280,12 @@ pub(crate) fn small_jobs(
         .filter(sources::stored_bytes.le(bytes))
         .order((jobs::due_at, jobs::queued_at, jobs::id));
     match c.either() {
-        Either::Postgres(c) => query.select(Work::as_select()).for_update().skip_locked().load(c),
-        Either::Sqlite(c) => query.select(Work::as_select()).load(c),
+        Either::Postgres(c) => query
+            .select((JobRow::as_select(), SourceRow::as_select()))
+            .for_update()
+            .skip_locked()
+            .load(c),
+        Either::Sqlite(c) => query.select((JobRow::as_select(), SourceRow::as_select())).load(c),
     }
 }
 
@@ -302,10 +312,14 @@ pub(crate) fn leased_job(
         .filter(jobs::lease_token.eq(token))
         .filter(jobs::state.eq(LEASED));
     match c.either() {
-        Either::Postgres(c) => {
-            query.select(HeldWork::as_select()).for_update().get_result(c).optional()
+        Either::Postgres(c) => query
+            .select((JobRow::as_select(), HeldSourceRow::as_select()))
+            .for_update()
+            .get_result(c)
+            .optional(),
+        Either::Sqlite(c) => {
+            query.select((JobRow::as_select(), HeldSourceRow::as_select())).get_result(c).optional()
         }
-        Either::Sqlite(c) => query.select(HeldWork::as_select()).get_result(c).optional(),
     }
 }
 
@@ -323,8 +337,12 @@ pub(crate) fn leased_jobs(
         .filter(jobs::state.eq(LEASED))
         .order(jobs::id);
     match c.either() {
-        Either::Postgres(c) => query.select(HeldWork::as_select()).for_update().load(c),
-        Either::Sqlite(c) => query.select(HeldWork::as_select()).load(c),
+        Either::Postgres(c) => {
+            query.select((JobRow::as_select(), HeldSourceRow::as_select())).for_update().load(c)
+        }
+        Either::Sqlite(c) => {
+            query.select((JobRow::as_select(), HeldSourceRow::as_select())).load(c)
+        }
     }
 }
 
@@ -342,10 +360,14 @@ pub(crate) fn abandoned_jobs(
         .order((jobs::lease_until, jobs::id))
         .limit(limit);
     match c.either() {
-        Either::Postgres(c) => {
-            query.select(HeldWork::as_select()).for_update().skip_locked().load(c)
+        Either::Postgres(c) => query
+            .select((JobRow::as_select(), HeldSourceRow::as_select()))
+            .for_update()
+            .skip_locked()
+            .load(c),
+        Either::Sqlite(c) => {
+            query.select((JobRow::as_select(), HeldSourceRow::as_select())).load(c)
         }
-        Either::Sqlite(c) => query.select(HeldWork::as_select()).load(c),
     }
 }
 
