@@ -1,6 +1,7 @@
 //! Background tasks that are kept running: one that ends or panics is restarted.
 
 use std::collections::HashSet;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -84,6 +85,7 @@ impl Supervisor {
     {
         let kept =
             SupervisedTask { name, pauses: self.pauses, failing: self.failing.clone(), ends: 0 };
+        let task = Box::new(move |stop| Box::pin(task(stop)) as Work);
         self.tasks.push(tokio::spawn(kept.run(task, self.stop.clone())));
     }
 
@@ -93,6 +95,7 @@ impl Supervisor {
         name: &'static str,
         task: impl Future<Output = ()> + Send + 'static,
     ) {
+        let task: Work = Box::pin(task);
         let stop = self.stop.clone();
         let task = tokio::spawn(async move {
             stop.run_until_cancelled(task).await;
@@ -115,6 +118,11 @@ impl Supervisor {
     }
 }
 
+/// The future of a task, without its type, so that what supervises it is compiled once.
+type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
+/// Creates the future of a task.
+type Task = Box<dyn Fn(CancellationToken) -> Work + Send>;
+
 /// A task and how often it has ended.
 struct SupervisedTask {
     name: &'static str,
@@ -125,13 +133,7 @@ struct SupervisedTask {
 }
 
 impl SupervisedTask {
-    async fn run<F>(
-        mut self,
-        task: impl Fn(CancellationToken) -> F + Send + 'static,
-        stop: CancellationToken,
-    ) where
-        F: Future<Output = ()> + Send + 'static,
-    {
+    async fn run(mut self, task: Task, stop: CancellationToken) {
         loop {
             let outcome = self.watch(tokio::spawn(task(stop.clone()))).await;
             if stop.is_cancelled() {
