@@ -20,8 +20,8 @@ const TERM_WORDS: usize = 4;
 pub fn defined_term(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let line = ["- ", "* ", "+ "].iter().find_map(|mark| line.strip_prefix(mark)).unwrap_or(line);
-    let start = line.char_indices().take_while(|(at, _)| *at < TERM_BYTES).last();
-    let start = line.get(..start.map_or(0, |(at, _)| at))?;
+    let last = line.len().checked_sub(1)?;
+    let start = line.get(..line.floor_char_boundary(last.min(TERM_BYTES - 1)))?;
     let term = start.get(..colon(start)?)?.trim();
     let is_code = term.starts_with(['`', '-', '\\', '.']);
     let is_short = term.split_whitespace().nth(TERM_WORDS).is_none();
@@ -31,6 +31,10 @@ pub fn defined_term(line: &str) -> Option<&str> {
 
 /// The position of the first colon that is followed by a space and is not within code.
 fn colon(text: &str) -> Option<usize> {
+    // Most lines have none.
+    if !text.as_bytes().contains(&b':') {
+        return None;
+    }
     let mut is_code = false;
     text.char_indices().find_map(|(at, character)| {
         is_code ^= character == '`';
@@ -55,6 +59,7 @@ mod tests {
             (": nothing", None),
             ("| a | b: c |", None),
             ("Price:", None),
+            ("Price: ", None),
             ("", None),
         ] {
             assert_eq!(defined_term(line), term, "{line}");

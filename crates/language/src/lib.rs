@@ -18,7 +18,7 @@ pub use grams::grams;
 pub use language::Language;
 pub use script::Script;
 pub use sentences::sentences;
-pub use terms::{Term, terms};
+pub use terms::{Term, plain_term, terms};
 
 /// Runs the README's examples as tests.
 #[cfg(doctest)]

@@ -59,6 +59,46 @@ pub fn terms(text: &str, language: Option<Language>) -> Vec<Term> {
     terms.terms
 }
 
+/// Writes the only term of a plain word into `form`, in place of what it had: the text that [`terms`] has for it, or nothing if
+/// it has none. For a word that this thread has analysed before, nothing is allocated. `false` if `word` is not plain and may
+/// have several terms: a plain word consists of ASCII letters, and is in capitals as a whole or at most in the first letter.
+///
+/// # Examples
+///
+/// ```
+/// use cicerone_language::{Language, plain_term};
+///
+/// let mut form = String::new();
+/// assert!(plain_term("Refunds", Some(Language::ENGLISH), &mut form));
+/// assert_eq!(form, "refund");
+/// assert!(!plain_term("RateLimit", Some(Language::ENGLISH), &mut form));
+/// ```
+pub fn plain_term(word: &str, language: Option<Language>, form: &mut String) -> bool {
+    let Some((first, rest)) = word.as_bytes().split_first() else { return false };
+    let is_plain = rest.iter().all(u8::is_ascii_lowercase) && first.is_ascii_alphabetic()
+        || word.bytes().all(|byte| byte.is_ascii_uppercase());
+    if !is_plain {
+        return false;
+    }
+    let language = language_of(language.map(|language| language.0), Some(Script::Latin));
+    let analyse = || self::form(lower(word, language), language);
+    known::form(word, language, analyse, |known| {
+        form.clear();
+        form.push_str(&known.text);
+    });
+    true
+}
+
+/// The language that words of `script` are analysed as, in a text in `language`.
+fn language_of(language: Option<Lang>, script: Option<Script>) -> Option<Lang> {
+    match script {
+        None => language,
+        Some(script) => {
+            language.filter(|language| script.writes(*language)).or_else(|| script.usual_language())
+        }
+    }
+}
+
 /// Collects the terms of one text.
 struct Terms<'text> {
     text: &'text str,
@@ -69,13 +109,7 @@ struct Terms<'text> {
 impl Terms<'_> {
     /// The language that words of `script` are analysed as.
     fn language_of(&self, script: Option<Script>) -> Option<Lang> {
-        match script {
-            None => self.language,
-            Some(script) => self
-                .language
-                .filter(|language| script.writes(*language))
-                .or_else(|| script.usual_language()),
-        }
+        language_of(self.language, script)
     }
 
     /// Adds a word and its parts.
@@ -111,7 +145,8 @@ impl Terms<'_> {
     /// Adds a word as it is.
     fn push_plain(&mut self, range: Range<usize>, language: Option<Lang>) {
         let word = self.text.get(range.clone()).unwrap_or_default();
-        let form = known::form(word, language, || form(lower(word, language), language));
+        let analyse = || form(lower(word, language), language);
+        let form = known::form(word, language, analyse, Form::clone);
         self.add(form, range);
     }
 
@@ -223,6 +258,29 @@ mod tests {
         assert_eq!(texts("книги книга", "rus"), ["книг", "книг"]);
         assert_eq!(texts("المدرسة مدرسة", "ara"), texts("مدرسة مدرسة", "ara"));
         assert_eq!(texts("लड़के लड़का", "hin").first(), texts("लड़का", "hin").first());
+    }
+
+    #[test]
+    fn a_plain_word_has_the_same_term_on_its_own() {
+        let languages = ["eng", "deu", "fra", "tur", "vie", "rus", "ara", "cmn", "jpn"];
+        let languages = languages.map(Language::from_code).into_iter().chain([None]);
+        let long = "x".repeat(100);
+        let words =
+            ["refunds", "Istanbul", "INFO", "I", "a", "the", "Running", "Ill", long.as_str()];
+        let mut form = String::new();
+        for language in languages {
+            for word in words {
+                assert!(plain_term(word, language, &mut form));
+                let all: Vec<String> =
+                    terms(word, language).into_iter().map(|term| term.text).collect();
+                assert_eq!(all, [form.as_str()], "{word} in {language:?}");
+            }
+            for word in
+                ["", "rateLimit", "HTTPServer", "it's", "e-mail", "v2", "größe", "C++", "a b"]
+            {
+                assert!(!plain_term(word, language, &mut form), "{word}");
+            }
+        }
     }
 
     #[test]

@@ -22,25 +22,31 @@ struct Known {
     count: usize,
 }
 
-/// The form of `word`, computed by `analyse` if it is not cached.
-pub(super) fn form(word: &str, language: Option<Lang>, analyse: impl FnOnce() -> Form) -> Form {
+/// What `with` makes of the form of `word`, which is computed by `analyse` if it is not cached. Neither may analyse another word.
+pub(super) fn form<T>(
+    word: &str,
+    language: Option<Lang>,
+    analyse: impl FnOnce() -> Form,
+    with: impl FnOnce(&Form) -> T,
+) -> T {
     thread_local! {
         static KNOWN: RefCell<Known> = RefCell::default();
     }
     if word.len() > WORD_BYTES {
-        return analyse();
+        return with(&analyse());
     }
     KNOWN.with_borrow_mut(|known| {
         if let Some(form) = known.languages.get(&language).and_then(|words| words.get(word)) {
-            return form.clone();
+            return with(form);
         }
         if known.count >= WORDS {
             *known = Known::default();
         }
         let form = analyse();
+        let result = with(&form);
         known.count += 1;
-        known.languages.entry(language).or_default().insert(word.into(), form.clone());
-        form
+        known.languages.entry(language).or_default().insert(word.into(), form);
+        result
     })
 }
 

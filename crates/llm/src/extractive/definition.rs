@@ -71,6 +71,8 @@ const MARKS: [char; 6] = ['*', '_', '`', '"', '“', '”'];
 
 /// The most bytes before the subject of a sentence: an article and marks.
 const BEFORE_SUBJECT: usize = 24;
+/// The most bytes after it that are read: two words and marks.
+const AFTER_SUBJECT: usize = 72;
 
 /// The subject of a question for a definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,7 +126,8 @@ impl Subject {
             }
         }
         let sentence = sentence.strip_prefix("- ").unwrap_or(sentence);
-        let sentence = name(&sentence.to_lowercase());
+        let most = BEFORE_SUBJECT + self.name.len() + AFTER_SUBJECT;
+        let sentence = name(&first_words(sentence, most).to_lowercase());
         let Some(rest) = without_name(&sentence, &self.name) else { return false };
         let mut words = rest.split_whitespace();
         let word = words.next().unwrap_or_default();
@@ -170,6 +173,15 @@ impl Subject {
     }
 }
 
+/// The first words of a text, in at most this many bytes.
+fn first_words(text: &str, bytes: usize) -> &str {
+    let Some(start) = text.get(..text.floor_char_boundary(bytes)) else { return text };
+    if start.len() == text.len() {
+        return text;
+    }
+    start.rfind(char::is_whitespace).and_then(|end| start.get(..end)).unwrap_or(start)
+}
+
 /// The words in lower case, without marks and without the article before them.
 fn name(text: &str) -> String {
     let text = text.replace(MARKS, "");
@@ -190,6 +202,9 @@ mod tests {
         assert!(subject.is_defined_by("The **Orbit tent** is our largest."));
         assert!(!subject.is_defined_by("The Orbit tent weighs nine kilograms."));
         assert!(!subject.is_defined_by("Our largest tent is the Orbit tent."));
+        let long = format!("The **Orbit tent** is {}.", "large and ".repeat(50));
+        assert!(subject.is_defined_by(&long));
+        assert!(!subject.is_defined_by(&long.replace(" is ", &format!(" {} is ", "ä".repeat(90)))));
         assert!(
             Subject::of("Was ist Cicerone?").unwrap().is_defined_by("Cicerone ist ein Dienst.")
         );

@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 
 use cicerone_domain::retrieval::QueryTerm;
-use cicerone_language::{Language, Script, fold, terms};
+use cicerone_language::{Language, Script, fold, plain_term, terms};
 use foldhash::HashMap;
 
 /// The most words of the question that are searched for: the bits of a [`Mask`].
@@ -38,8 +38,10 @@ pub(super) struct Matcher<'a> {
     /// The words of the question itself, or all words if it has none.
     asked: Mask,
     has_context: bool,
-    /// A cache of analysed words by language.
+    /// A cache of analysed words by language, of those that are not plain.
     analysed: RefCell<HashMap<Option<Language>, HashMap<String, Mask>>>,
+    /// Memory for the form of a plain word.
+    form: RefCell<String>,
 }
 
 /// An occurrence of a word of the question in a text.
@@ -79,6 +81,7 @@ impl<'a> Matcher<'a> {
             asked: asked(&heaviest),
             has_context: heaviest.iter().any(|word| word.is_context),
             analysed: RefCell::default(),
+            form: RefCell::default(),
         };
         let bits = bits.into_iter().zip(words).filter(|((bit, _), _)| *bit < TERMS);
         for ((index, is_first_form), word) in bits {
@@ -179,6 +182,10 @@ impl<'a> Matcher<'a> {
 
     /// The words of the question that `word` is a form of.
     fn mask_of_word(&self, word: &str, language: Option<Language>) -> Mask {
+        let mut form = self.form.borrow_mut();
+        if plain_term(word, language, &mut form) {
+            return self.forms.get(form.as_str()).copied().unwrap_or_default();
+        }
         let mut analysed = self.analysed.borrow_mut();
         let words = analysed.entry(language).or_default();
         if let Some(mask) = words.get(word) {
