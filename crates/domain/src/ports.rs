@@ -17,7 +17,6 @@ mod gaps;
 mod index;
 mod jobs;
 mod meaning;
-mod memo;
 mod model;
 mod stages;
 mod stores;
@@ -34,7 +33,6 @@ pub use meaning::{
     AgentVectors, EmbedError, EmbedFailure, Embedder, LackingVectors, PassageAt, Purpose,
     SourceVectors, VectorClaim, VectorFeed, VectorStore, VectorWork,
 };
-pub use memo::ReplyMemo;
 pub use model::{
     LanguageModel, ModelCatalog, ModelError, ModelFailure, ModelReply, ReplyRequest, Rewritten,
     TokenSink,

@@ -1,12 +1,12 @@
 //! Searches in an agent's passages, and their results.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::agent::{Agent, AnswerFloor};
 use crate::error::FieldError;
 use crate::id::{Id, kind};
 use crate::limits;
-use crate::ports::ReplyMemo;
 
 /// Which version of an agent's content a search must use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,14 +119,27 @@ pub struct QueryTerm {
 pub struct Found {
     /// The hits, best first.
     pub hits: Vec<Hit>,
-    /// The question's words. Shared with caches.
-    pub terms: Arc<[QueryTerm]>,
+    /// The question's words.
+    pub terms: Vec<QueryTerm>,
     /// How certain it is that the hits answer the question, from 0 to 1. Below the floor no hit is relevant.
     pub confidence: f32,
     /// The lowest confidence at which the question is answered.
     pub floor: f32,
-    /// A place to cache the reply that a model on this machine generates from exactly these hits.
-    pub reply: ReplyMemo,
+    /// Identifies the result if it is kept for the next search with the same question, context and number of hits: a model on
+    /// this machine can then keep its reply, too.
+    pub id: Option<ResultId>,
+}
+
+/// Identifies the result of a search: two results of this process with the same id have the same hits and terms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ResultId(u64);
+
+impl ResultId {
+    /// An id that no other result of this process has.
+    pub fn unique() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod plain;
 mod purpose;
 mod readings;
 mod refusal;
+mod replies;
 mod units;
 
 use async_trait::async_trait;
@@ -23,6 +24,7 @@ use cicerone_language::sentences;
 use self::matcher::Matcher;
 use self::purpose::Answering;
 use self::readings::Readings;
+use self::replies::Replies;
 
 /// A pair that was found first is replaced by another passage that covers this much more of the
 /// question.
@@ -34,17 +36,18 @@ const LEAD_CHARS: usize = 300;
 /// Replies from the passages alone: with the answer of the pair that matches, or with the sentences that
 /// cover the question best. If the sources do not cover the question, the reply says so.
 ///
-/// Clones share a cache of analysed passages, 16 MiB at most. The reply is kept in [`ReplyRequest::memo`].
+/// Clones share a cache of analysed passages, 15 MiB at most, and one of replies by [`ReplyRequest::result`], 6 MiB at most.
 #[derive(Debug, Clone, Default)]
 pub struct Extractive {
     readings: Readings,
+    replies: Replies,
 }
 
 impl Extractive {
     /// Replies to a request, and passes the reply on word by word.
     pub fn answer(&self, request: &ReplyRequest, tokens: Option<&TokenSink>) -> ModelReply {
-        let make = || ModelReply { sent: request.passages.len(), ..self.compose(request) };
-        let reply = request.memo.reply(&request.question, request.profile.max_tokens.get(), make);
+        let reply = self.replies.of(request, || self.compose(request));
+        let reply = ModelReply { sent: request.passages.len(), ..reply };
         if let Some(tokens) = tokens {
             request.stages.begin(Stage::Tokens);
             pieces::of(&reply.text).for_each(|piece| tokens.send(piece));

@@ -3,7 +3,7 @@
 use cicerone_domain::agent::{
     AgentName, AgentProfile, AnswerFloor, ModelName, ReplyTokens, SystemPrompt, Temperature,
 };
-use cicerone_domain::ports::{ReplyMemo, ReplyRequest, Stages};
+use cicerone_domain::ports::{ReplyRequest, Stages};
 use cicerone_domain::retrieval::{Hit, QueryTerm};
 use cicerone_domain::{Id, SystemEntropy};
 use cicerone_language::{Language, terms};
@@ -54,7 +54,7 @@ pub(crate) fn request(question: &str, passages: Vec<Hit>) -> ReplyRequest {
             .enumerate()
             .map(|(word, term)| QueryTerm { text: term.text, weight: 1.0, is_context: false, word })
             .collect(),
-        memo: ReplyMemo::default(),
+        result: None,
         stages: Stages::default(),
     }
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use cicerone_domain::fairness::{FairPool, Urgency};
 use cicerone_domain::meaning::Vector;
-use cicerone_domain::ports::{PassageFeed, PassageIndex, ReplyMemo, Stages};
+use cicerone_domain::ports::{PassageFeed, PassageIndex, Stages};
 use cicerone_domain::retrieval::{AgentVersion, Found, Query};
 use cicerone_domain::{Error, Id, kind};
 
@@ -270,7 +270,7 @@ impl PassageIndex for Index {
         };
         let found = self.search(agent, query, limit.max(WINDOW)).await?;
         // The contribution depends on more than the query.
-        let found = Found { reply: ReplyMemo::default(), ..found };
+        let found = Found { id: None, ..found };
         Ok(meaning.add(agent, vector, query, found, limit).await)
     }
 

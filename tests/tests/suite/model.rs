@@ -15,7 +15,7 @@ use cicerone_domain::agent::{
     AgentName, AgentProfile, AnswerFloor, ModelName, ReplyTokens, SystemPrompt, Temperature,
 };
 use cicerone_domain::ports::{
-    LanguageModel as _, ModelError, ModelReply, ReplyMemo, ReplyRequest, Stages, TokenSink,
+    LanguageModel as _, ModelError, ModelReply, ReplyRequest, Stages, TokenSink,
 };
 use cicerone_domain::retrieval::Hit;
 use cicerone_domain::{Clock, Entropy, Id, SystemEntropy, Timestamp};
@@ -116,8 +116,8 @@ fn request() -> ReplyRequest {
             passage("Tickets are sold at the northern entrance."),
         ]
         .into(),
-        terms: Arc::default(),
-        memo: ReplyMemo::default(),
+        terms: Vec::new(),
+        result: None,
         stages: Stages::default(),
     }
 }

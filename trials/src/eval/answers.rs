@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use cicerone_domain::ports::{ReplyMemo, ReplyRequest, Stages};
+use cicerone_domain::ports::{ReplyRequest, Stages};
 use cicerone_domain::retrieval::{Hit, QueryTerm};
 use cicerone_domain::{Id, SystemEntropy};
 use cicerone_language::{Language, sentences, terms};
@@ -162,7 +162,7 @@ impl Set {
                     }
                 })
                 .collect(),
-            memo: ReplyMemo::default(),
+            result: None,
             stages: Stages::default(),
         }
     }

@@ -192,7 +192,7 @@ impl Manual {
                 question: question.text,
                 passages: found.hits.iter().filter(|hit| hit.is_relevant).cloned().collect(),
                 terms: found.terms,
-                memo: found.reply,
+                result: found.id,
                 stages: Stages::default(),
             };
             let reply = answerer.answer(&request, None);

@@ -8,8 +8,8 @@ use tokio::sync::mpsc;
 use crate::agent::AgentProfile;
 use crate::conversation::Message;
 use crate::error::Cause;
-use crate::ports::{ReplyMemo, Stages};
-use crate::retrieval::{Hit, QueryTerm};
+use crate::ports::Stages;
+use crate::retrieval::{Hit, QueryTerm, ResultId};
 use crate::usage::TokenCount;
 
 /// The input for a reply.
@@ -24,10 +24,10 @@ pub struct ReplyRequest {
     /// The relevant passages, best first; `None` if the sources do not cover the question.
     pub passages: Arc<[Hit]>,
     /// The question's words with their weights, for the embedded answerer.
-    pub terms: Arc<[QueryTerm]>,
-    /// Where the embedded answerer caches its reply for the next request with the same search result. Every request
-    /// that shares it must have the same question, passages and terms.
-    pub memo: ReplyMemo,
+    pub terms: Vec<QueryTerm>,
+    /// The search for exactly this question, from which all passages and terms are; `None` if its result is not kept. The
+    /// embedded answerer caches its reply for the next request with the same search and token limit.
+    pub result: Option<ResultId>,
     /// Is notified when the prompt is made, when the model starts, and when its first token
     /// arrives.
     pub stages: Stages,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cicerone_domain::agent::{AgentProfile, ReplyTokens, Temperature};
 use cicerone_domain::conversation::Message;
-use cicerone_domain::ports::{ReplyMemo, ReplyRequest, Rewritten, Stages};
+use cicerone_domain::ports::{ReplyRequest, Rewritten, Stages};
 use cicerone_domain::usage::TokenCount;
 use tokio::time::timeout;
 
@@ -66,8 +66,8 @@ impl Upstream {
             history: Vec::new(),
             question: question.to_owned(),
             passages: Arc::default(),
-            terms: Arc::default(),
-            memo: ReplyMemo::default(),
+            terms: Vec::new(),
+            result: None,
             stages: Stages::default(),
         };
         let body = self.body(&request, model, &messages, false);

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use cicerone_domain::retrieval::Query;
+use cicerone_domain::retrieval::{Query, ResultId};
 use quick_cache::sync::Cache;
 use quick_cache::{Equivalent, Weighter};
 use tantivy::DocAddress;
@@ -15,8 +15,9 @@ use super::impacts::{Impact, Impacts};
 use super::results::{self, KeyRef, Outcome, Results};
 use crate::store::Record;
 
-/// The size in bytes of the cache of passages, and of the cache of terms, for all agents together.
-const BYTES: u64 = 16 * 1_024 * 1_024;
+/// The size in bytes of the cache of passages for all agents together, and of the cache of terms.
+const PASSAGES_BYTES: u64 = 16 * 1_024 * 1_024;
+const TERMS_BYTES: u64 = 12 * 1_024 * 1_024;
 /// The size of an entry in addition to its content.
 const OVERHEAD: usize = 128;
 /// The expected number of entries, which only sizes the bookkeeping.
@@ -47,8 +48,8 @@ pub(super) struct SnapshotRecent {
 impl Default for Recent {
     fn default() -> Self {
         Self {
-            passages: Arc::new(Cache::with_weighter(ENTRIES, BYTES, Weight)),
-            terms: Arc::new(Cache::with_weighter(ENTRIES, BYTES, Weight)),
+            passages: Arc::new(Cache::with_weighter(ENTRIES, PASSAGES_BYTES, Weight)),
+            terms: Arc::new(Cache::with_weighter(ENTRIES, TERMS_BYTES, Weight)),
             results: Arc::new(results::empty()),
             snapshots: Arc::default(),
         }
@@ -81,7 +82,7 @@ impl SnapshotRecent {
         if let Some(outcome) = self.results.get(&key) {
             return Ok(outcome);
         }
-        let outcome = Arc::new(search()?);
+        let outcome = Arc::new(Outcome { id: Some(ResultId::unique()), ..search()? });
         self.results.insert(key.to_key(), Arc::clone(&outcome));
         Ok(outcome)
     }

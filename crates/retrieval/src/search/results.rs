@@ -6,21 +6,21 @@
 use std::sync::Arc;
 
 use cicerone_domain::agent::AnswerFloor;
-use cicerone_domain::ports::ReplyMemo;
-use cicerone_domain::retrieval::{Query, QueryTerm};
+use cicerone_domain::retrieval::{Query, QueryTerm, ResultId};
 use quick_cache::sync::Cache;
 use quick_cache::{Equivalent, Weighter};
 
 use super::ranking::Ranked;
 
-/// The size of the cache in bytes, for all agents together.
-const BYTES: u64 = 8 * 1_024 * 1_024;
-/// The expected number of entries, which only sizes the bookkeeping.
-const ENTRIES: usize = 4_096;
+/// The size of the cache in bytes, for all agents together: some 10,000 results.
+const BYTES: u64 = 7 * 1_024 * 1_024;
+/// Twice the expected number of entries: as many evicted ones as are expected are remembered, and one of these that comes
+/// again is kept in place of others that did not.
+const ENTRIES: usize = 24_576;
 /// The largest question with its context, in bytes, whose result is cached. Longer ones are rarely repeated.
 const QUERY_BYTES: usize = 1_024;
-/// The size of an entry in addition to its content.
-const OVERHEAD: usize = 192;
+/// The size of an entry in addition to its content: its place in the table, and what the allocator adds.
+const OVERHEAD: usize = 128;
 
 /// The results of all agents, by the query.
 pub(super) type Results = Cache<Key, Arc<Outcome>, Weight>;
@@ -34,10 +34,55 @@ pub(super) fn empty() -> Results {
 pub(super) struct Outcome {
     /// The best passages, best first.
     pub(super) best: Box<[Ranked]>,
-    pub(super) terms: Arc<[QueryTerm]>,
+    pub(super) terms: PackedTerms,
     pub(super) confidence: f32,
-    /// The reply to the question, as soon as there is one.
-    pub(super) reply: ReplyMemo,
+    /// Its id if it is cached.
+    pub(super) id: Option<ResultId>,
+}
+
+/// The words of a question in two blocks of memory, instead of one for each word.
+pub(super) struct PackedTerms {
+    texts: Box<str>,
+    terms: Box<[PackedTerm]>,
+}
+
+/// A word without its text.
+struct PackedTerm {
+    /// The length of its text, which analysis cuts to some 64 characters.
+    bytes: u16,
+    word: u16,
+    weight: f32,
+    is_context: bool,
+}
+
+impl PackedTerms {
+    /// The words with their texts.
+    pub(super) fn unpacked(&self) -> Vec<QueryTerm> {
+        let mut texts = &*self.texts;
+        let unpacked = |term: &PackedTerm| {
+            let (text, rest) = texts.split_at_checked(term.bytes.into()).unwrap_or_default();
+            texts = rest;
+            let (weight, is_context) = (term.weight, term.is_context);
+            QueryTerm { text: text.to_owned(), weight, is_context, word: term.word.into() }
+        };
+        self.terms.iter().map(unpacked).collect()
+    }
+}
+
+impl From<&[QueryTerm]> for PackedTerms {
+    fn from(terms: &[QueryTerm]) -> Self {
+        let number = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
+        let packed = |term: &QueryTerm| PackedTerm {
+            bytes: number(term.text.len()),
+            word: number(term.word),
+            weight: term.weight,
+            is_context: term.is_context,
+        };
+        Self {
+            texts: terms.iter().map(|term| term.text.as_str()).collect(),
+            terms: terms.iter().map(packed).collect(),
+        }
+    }
 }
 
 /// What a result depends on.
@@ -46,8 +91,8 @@ pub(super) struct Key {
     snapshot: u64,
     limit: usize,
     floor: AnswerFloor,
-    text: String,
-    context: Vec<String>,
+    text: Box<str>,
+    context: Box<[String]>,
 }
 
 /// The same, borrowed, with the same hash.
@@ -74,8 +119,8 @@ impl<'a> KeyRef<'a> {
             snapshot: self.snapshot,
             limit: self.limit,
             floor: self.floor,
-            text: self.text.to_owned(),
-            context: self.context.to_vec(),
+            text: self.text.into(),
+            context: self.context.into(),
         }
     }
 }
@@ -85,8 +130,8 @@ impl Equivalent<Key> for KeyRef<'_> {
         self.snapshot == key.snapshot
             && self.limit == key.limit
             && self.floor == key.floor
-            && self.text == key.text
-            && self.context == key.context
+            && *self.text == *key.text
+            && *self.context == *key.context
     }
 }
 
@@ -96,15 +141,72 @@ pub(super) struct Weight;
 
 impl Weighter<Key, Arc<Outcome>> for Weight {
     fn weight(&self, key: &Key, outcome: &Arc<Outcome>) -> u64 {
-        let texts = outcome.terms.iter().map(|term| term.text.len());
         let context = key.context.iter().map(|text| size_of::<String>() + text.len());
         let bytes = OVERHEAD
+            + size_of::<Key>()
             + key.text.len()
             + context.sum::<usize>()
+            + size_of::<Outcome>()
             + size_of_val(&*outcome.best)
-            + size_of_val(&*outcome.terms)
-            + texts.sum::<usize>()
-            + ReplyMemo::BYTES;
+            + outcome.terms.texts.len()
+            + size_of_val(&*outcome.terms.terms);
         bytes as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use cicerone_domain::retrieval::{Query, QueryTerm};
+
+    use super::{BYTES, KeyRef, Outcome, PackedTerms, Ranked, Results, empty};
+
+    /// Asks a question of some 60 characters, and tells whether its result was cached.
+    fn is_cached(results: &Results, number: usize) -> bool {
+        let text = format!("Question {number} is about as long as one that a person would ask?");
+        let query = Query { text, ..Query::default() };
+        let key = KeyRef::new(1, &query, 8).unwrap();
+        let is_cached = results.get(&key).is_some();
+        if !is_cached {
+            let term = |word| QueryTerm {
+                text: "person".to_owned(),
+                weight: 1.0,
+                is_context: false,
+                word,
+            };
+            let terms: Vec<QueryTerm> = (0..8).map(term).collect();
+            let terms = PackedTerms::from(&*terms);
+            let ranked = Ranked { number: 1, score: 1.0, coverage: 1.0, confidence: 1.0 };
+            let outcome = Outcome { best: [ranked; 8].into(), terms, confidence: 1.0, id: None };
+            results.insert(key.to_key(), Arc::new(outcome));
+        }
+        is_cached
+    }
+
+    #[test]
+    fn ten_thousand_questions_that_come_again_are_cached_even_after_many_others() {
+        let results = empty();
+        for other in 0..60_000 {
+            assert!(!is_cached(&results, other));
+        }
+        let again = |_| (100_000..110_000).filter(|number| is_cached(&results, *number)).count();
+        let counts: Vec<usize> = (0..4).map(again).collect();
+        assert!(counts[3] > 9_500, "{counts:?}");
+        assert!(results.weight() <= BYTES, "{} bytes", results.weight());
+    }
+
+    #[test]
+    fn words_are_unpacked_as_they_were() {
+        let term = |(word, text): (usize, &str)| QueryTerm {
+            text: text.to_owned(),
+            weight: word as f32 / 3.0,
+            is_context: word.is_multiple_of(2),
+            word,
+        };
+        for texts in [&[][..], &["open"], &["größe", "", "営業", "a"]] {
+            let terms: Vec<QueryTerm> = texts.iter().copied().enumerate().map(term).collect();
+            assert_eq!(PackedTerms::from(&*terms).unpacked(), terms);
+        }
     }
 }

@@ -2,15 +2,14 @@
 
 use std::sync::{Arc, OnceLock};
 
-use cicerone_domain::ports::ReplyMemo;
 use cicerone_domain::retrieval::{Found, Hit, Query, QueryTerm};
 use cicerone_language::Language;
 
 use super::content::{Content, InMemory, Segments};
 use super::question::Question;
-use super::ranking::{Ranked, rank, stored};
+use super::ranking::{Counted, Ranked, rank, stored};
 use super::recent::{Recent, SnapshotRecent};
-use super::results::Outcome;
+use super::results::{Outcome, PackedTerms};
 use super::weights::floor;
 use crate::store::{Store, Unusable};
 
@@ -119,10 +118,10 @@ impl Snapshot {
         }
         Ok(Found {
             hits,
-            terms: Arc::clone(&outcome.terms),
+            terms: outcome.terms.unpacked(),
             confidence: outcome.confidence,
             floor,
-            reply: outcome.reply.clone(),
+            id: outcome.id,
         })
     }
 
@@ -136,24 +135,18 @@ impl Snapshot {
         let mut ranking = rank(self, &question, limit + SPARE)?;
         self.leave_out_repetitions(&mut ranking.best)?;
         ranking.best.truncate(limit);
-        let terms = ranking
-            .words
-            .iter()
-            .enumerate()
-            .flat_map(|(number, word)| {
-                word.forms.iter().map(move |text| QueryTerm {
-                    text: text.clone(),
-                    weight: word.weight,
-                    is_context: word.is_context,
-                    word: number,
-                })
+        let words = ranking.words.into_iter().enumerate();
+        let terms: Vec<QueryTerm> = words
+            .flat_map(|(number, Counted { forms, weight, is_context })| {
+                let term = move |text| QueryTerm { text, weight, is_context, word: number };
+                forms.into_iter().map(term)
             })
             .collect();
         Ok(Outcome {
             best: ranking.best.into(),
-            terms,
+            terms: PackedTerms::from(&*terms),
             confidence: ranking.confidence,
-            reply: ReplyMemo::default(),
+            id: None,
         })
     }
 

@@ -229,7 +229,7 @@ async fn a_question_that_stands_for_itself_is_not_distorted_by_the_context() {
     let context = ["Three to five working days in Europe.", "How long does shipping take?"];
     let alone = world.ask("What does the enterprise plan include?").await;
     let after = world.ask_after("What does the enterprise plan include?", &context).await;
-    assert_eq!(alone, after);
+    assert_eq!((alone.hits, alone.terms), (after.hits, after.terms));
     let short = world.ask_after("refund policy?", &context).await;
     assert_eq!(short.hits[0].title.as_deref(), Some("What is your refund policy?"));
     assert_eq!(short.hits[0].coverage, 1.0);

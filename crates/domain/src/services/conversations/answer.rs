@@ -126,7 +126,7 @@ impl Conversations {
             question: message.text.to_string(),
             passages: Arc::clone(&passages),
             terms: found.terms,
-            memo: found.reply,
+            result: found.id,
             stages: stages.clone(),
         };
         let mut reply = self.reply_to(request, turn, tokens, &mut progress).await?;
@@ -208,6 +208,9 @@ impl Conversations {
         let turn = self.thinking.turn(agent.account_id).await;
         stages.begin(Stage::Search);
         let found = self.index.search_with(version, &query, vector, limits::REPLY_PASSAGES).await?;
+        // A reply is to the user's question, which is not the one that was searched for.
+        let id = found.id.filter(|_| rewritten.is_none());
+        let found = Found { id, ..found };
         let asked = Asked {
             request_id: message.request_id,
             generation: version.generation,
