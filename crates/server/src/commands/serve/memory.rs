@@ -2,18 +2,26 @@
 //!
 //! The allocator of glibc keeps freed memory for later use, separately for each thread. Without
 //! this, the process would stay as large as at its peak. The system keeps every part of the program mapped that ran
-//! once, with 64 KiB around it, so that a start alone maps two thirds of the code.
+//! once, with 64 KiB around it, so that a start alone maps two thirds of the code. What was mapped is unmapped after the
+//! start, and again when the process is idle.
 
 use std::time::Duration;
 
+use rustix::time::{ClockId, clock_gettime};
 use tokio_util::sync::CancellationToken;
 
 /// When the process returns what its start needed.
 const FIRST: Duration = Duration::from_secs(1);
-/// How often the process checks how much unused memory it holds.
-const INTERVAL: Duration = Duration::from_secs(15);
+/// How often the process checks whether it is idle.
+const INTERVAL: Duration = Duration::from_secs(5);
+/// In each how many of these intervals it checks how much unused memory it holds.
+const TRIM_INTERVALS: u32 = 3;
 /// The growth since the last time from which free memory is returned, which takes milliseconds.
 const GROWTH_BYTES: i64 = 8 * 1_024 * 1_024;
+/// The same for unmapping the program. An idle process runs some 8 MiB of it, counted with what is around.
+const GROWTH_OF_FILES_BYTES: i64 = 12 * 1_024 * 1_024;
+/// The processor time in an interval up to which the process is idle: 1 % of a processor.
+const IDLE: Duration = Duration::from_millis(50);
 
 /// Larger blocks get a mapping of their own, which returns to the system as soon as it is freed. By
 /// default, glibc raises this threshold by itself up to 32 MiB, and keeps what is freed.
@@ -31,47 +39,105 @@ pub(super) fn set_up() {
     }
 }
 
-/// Returns what the start needed, and then free memory to the system whenever there is more of it, until `stop`. Does
-/// nothing if the system does not report the size of the process.
+/// Returns what the start needed, and then free memory to the system whenever there is more of it, until `stop`. Also
+/// unmaps the program when the process is idle. Does nothing if the system does not report the size of the process.
 ///
 /// The size alone is not enough: memory of a long burst is freed after the process has stopped growing.
 pub(super) async fn give_back(stop: CancellationToken) {
-    let mut least = i64::MAX;
+    let mut state = FRESH;
     if stop.run_until_cancelled(tokio::time::sleep(FIRST)).await.is_some() {
         // The panic hook has logged a panic; the rounds try again.
-        let _ = tokio::task::spawn_blocking(|| {
+        let first = tokio::task::spawn_blocking(move || {
             trim();
             unmap_program();
-        })
-        .await;
+            Some(State { mapped: Size::now()?.of_files, ..state })
+        });
+        state = first.await.ok().flatten().unwrap_or(state);
     }
     while stop.run_until_cancelled(tokio::time::sleep(INTERVAL)).await.is_some() {
         // The panic hook has logged a panic; the next round tries again.
-        let round = tokio::task::spawn_blocking(move || round(least)).await;
-        least = round.ok().flatten().unwrap_or(least);
+        let round = tokio::task::spawn_blocking(move || round(state)).await;
+        state = round.ok().flatten().unwrap_or(state);
     }
 }
 
-/// Returns free memory to the system if there is much more of it than `least`. Gives the least that there was.
-fn round(least: i64) -> Option<i64> {
-    let before = unused()?;
-    if before <= least.saturating_add(GROWTH_BYTES) && least != i64::MAX {
-        return Some(least.min(before));
-    }
-    trim();
-    let after = unused()?;
-    tracing::debug!(before, after, "returned free memory to the system");
-    Some(after)
+/// What a round knows of those before.
+#[derive(Clone, Copy)]
+struct State {
+    /// The least unused memory that there was, in bytes.
+    unused: i64,
+    /// How much of files was mapped after the last unmapping, in bytes.
+    mapped: i64,
+    /// The processor time that the process had used.
+    time: Duration,
+    rounds: u32,
 }
 
-/// By how many bytes the process is larger than what it uses; `None` if the system does not report its size. Only its
-/// changes are meaningful: it is negative if much was allocated that was never written to.
-fn unused() -> Option<i64> {
-    let text = std::fs::read_to_string("/proc/self/statm").ok()?;
-    let mut pages = text.split(' ').skip(1).map(str::parse::<i64>);
-    let (resident, of_files) = (pages.next()?.ok()?, pages.next()?.ok()?);
-    let page = i64::try_from(rustix::param::page_size()).ok()?;
-    Some(resident.saturating_sub(of_files).saturating_mul(page).saturating_sub(in_use()))
+/// Before the first round.
+const FRESH: State = State { unused: i64::MAX, mapped: 0, time: Duration::ZERO, rounds: 0 };
+
+impl State {
+    fn wants_trim(&self, size: &Size) -> bool {
+        let has_grown = size.unused > self.unused.saturating_add(GROWTH_BYTES);
+        self.rounds.is_multiple_of(TRIM_INTERVALS) && (has_grown || self.unused == FRESH.unused)
+    }
+
+    fn wants_unmapping(&self, size: &Size, time: Duration) -> bool {
+        let is_idle = time.saturating_sub(self.time) <= IDLE;
+        is_idle && size.of_files > self.mapped.saturating_add(GROWTH_OF_FILES_BYTES)
+    }
+}
+
+/// Returns free memory to the system if there is much more of it than at the least, and unmaps the program if the process
+/// is idle and much more is mapped than after the last time.
+fn round(before: State) -> Option<State> {
+    let size = Size::now()?;
+    let mut state =
+        State { time: processor_time(), rounds: before.rounds.wrapping_add(1), ..before };
+    if before.wants_unmapping(&size, state.time) {
+        unmap_program();
+        state.mapped = Size::now()?.of_files;
+        tracing::debug!(before = size.of_files, after = state.mapped, "unmapped the program");
+    }
+    if before.wants_trim(&size) {
+        trim();
+        state.unused = Size::now()?.unused;
+        tracing::debug!(
+            before = size.unused,
+            after = state.unused,
+            "returned free memory to the system"
+        );
+    } else {
+        state.unused = before.unused.min(size.unused);
+    }
+    Some(state)
+}
+
+/// The processor time that all threads of the process have used.
+fn processor_time() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default()
+}
+
+/// The size of the process, in bytes.
+struct Size {
+    /// By how much the process is larger than what it uses. Only its changes are meaningful: it is negative if much was
+    /// allocated that was never written to.
+    unused: i64,
+    /// The pages of files that are mapped, most of which are the program's.
+    of_files: i64,
+}
+
+impl Size {
+    /// `None` if the system does not report it.
+    fn now() -> Option<Self> {
+        let text = std::fs::read_to_string("/proc/self/statm").ok()?;
+        let mut pages = text.split(' ').skip(1).map(str::parse::<i64>);
+        let (resident, of_files) = (pages.next()?.ok()?, pages.next()?.ok()?);
+        let page = i64::try_from(rustix::param::page_size()).ok()?;
+        let unused =
+            resident.saturating_sub(of_files).saturating_mul(page).saturating_sub(in_use());
+        Some(Self { unused, of_files: of_files.saturating_mul(page) })
+    }
 }
 
 /// Bytes that the program has allocated.
@@ -148,8 +214,12 @@ fn unchanged(line: &str, program: &std::path::Path) -> Option<(usize, usize)> {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use std::path::Path;
+    use std::time::Duration;
 
-    use super::{round, unchanged, unmap_program, unused};
+    use super::{
+        FRESH, GROWTH_OF_FILES_BYTES, IDLE, Size, State, TRIM_INTERVALS, processor_time, round,
+        unchanged, unmap_program,
+    };
 
     #[test]
     fn only_what_is_as_in_the_file_is_unmapped() {
@@ -177,14 +247,31 @@ mod tests {
     fn what_is_freed_after_the_process_has_stopped_growing_is_returned() {
         const MIB: i64 = 1_024 * 1_024;
         let blocks: Vec<Vec<u8>> = (0..16 * 1_024).map(|_| vec![7; 4_096]).collect();
-        let least = round(i64::MAX).unwrap();
+        let fresh = State { mapped: i64::MAX, ..FRESH };
+        let least = round(fresh).unwrap();
         // Nothing is returned while it is in use. The blocks that stay keep the others from being at the end of the memory.
         let left: Vec<_> = blocks.into_iter().step_by(64).collect();
-        let held = unused().unwrap();
-        assert!(held - least > 32 * MIB, "{held} {least}");
-        let after = round(least).unwrap();
+        let held = Size::now().unwrap().unused;
+        assert!(held - least.unused > 32 * MIB, "{held} {}", least.unused);
+        let after = round(State { rounds: TRIM_INTERVALS, ..least }).unwrap().unused;
         assert!(held - after > 32 * MIB, "{held} {after}");
         assert_eq!(left.len(), 256);
+    }
+
+    #[test]
+    fn an_idle_process_unmaps_the_program_if_much_more_of_it_is_mapped_than_after_the_last_time() {
+        let second = Duration::from_secs(1);
+        let before = State { mapped: 5_000_000, time: second, ..FRESH };
+        let of = |of_files| Size { unused: 0, of_files };
+        let much = 5_000_000 + GROWTH_OF_FILES_BYTES;
+        assert!(before.wants_unmapping(&of(much + 1), second + IDLE));
+        assert!(!before.wants_unmapping(&of(much), second + IDLE));
+        assert!(!before.wants_unmapping(&of(much + 1), second + IDLE + Duration::from_millis(1)));
+        // All that is mapped is much more than this; no processor time was used since the end of time.
+        let idle = State { mapped: -GROWTH_OF_FILES_BYTES, time: Duration::MAX, ..before };
+        let after = round(idle).unwrap();
+        assert!(after.mapped > 0, "{}", after.mapped);
+        assert!(after.time <= processor_time());
     }
 
     #[test]
