@@ -21,9 +21,10 @@ use sha2::{Digest as _, Sha256};
 
 use self::files::{FILES, PAGE};
 use crate::asset::Asset;
-use crate::context::{App, RoutePattern};
+use crate::context::App;
 use crate::error::RequestError;
 use crate::response::Answer;
+use crate::routes::{self, Resource};
 use crate::slim::slim;
 
 /// Only this server's own files and API, and no script or style within the page. Markup enters the page through the
@@ -160,19 +161,14 @@ fn content_type(name: &str) -> &'static str {
     }
 }
 
-/// Adds the routes of the console. They are not part of the contract: the console is a client of it.
-pub(crate) fn configure(config: &mut web::ServiceConfig) {
+/// The routes of the console. They are not part of the contract: the console is a client of it.
+pub(crate) fn resources() -> impl Iterator<Item = Resource> {
     let routes = [
         ("/console", web::get().to(page), web::head().to(page)),
         ("/console/", web::get().to(to_page), web::head().to(to_page)),
-        ("/console/{version}/{file:.+}", web::get().to(part), web::head().to(part)),
+        ("/console/{version}/{*file}", web::get().to(part), web::head().to(part)),
     ];
-    for (path, get, head) in routes {
-        let refused =
-            || async { Answer::Err(RequestError::Method { allow: "GET, HEAD".to_owned() }) };
-        let resource = web::resource(path).app_data(RoutePattern(path));
-        config.service(resource.route(get).route(head).default_service(web::to(refused)));
-    }
+    routes.into_iter().map(|(path, get, head)| Resource::of_page(path, get, head))
 }
 
 async fn page(app: App, request: HttpRequest) -> Answer {
@@ -197,7 +193,7 @@ async fn to_page(app: App) -> Answer {
 
 async fn part(app: App, request: HttpRequest) -> Answer {
     let console = app.console.as_ref().ok_or(RequestError::NoRoute)?;
-    let path = |name| request.match_info().get(name).unwrap_or_default();
+    let path = |name| routes::value(&request, name);
     let asset = console.part(&app, path("version"), path("file")).await?;
     let headers = [
         (CONTENT_SECURITY_POLICY, POLICY),

@@ -24,6 +24,7 @@ use crate::docs::Assets;
 use crate::query::Query;
 use crate::rate::RateState;
 use crate::room::{Room, Rooms, Tenant};
+use crate::routes;
 use crate::visitors::{SharedWith, Visitors};
 
 pub(crate) type RequestId = Id<kind::Request>;
@@ -104,10 +105,6 @@ impl RequestContext {
     }
 }
 
-/// The pattern of the route that serves a request, for logs and metrics.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RoutePattern(pub(crate) &'static str);
-
 /// A request that its handler reads step by step.
 pub(crate) struct Incoming {
     pub(crate) request: HttpRequest,
@@ -126,7 +123,7 @@ impl FromRequest for Incoming {
 impl Incoming {
     /// The text of the first id in the path; empty if the path has none.
     pub(crate) fn path_text(&self) -> &str {
-        self.request.match_info().iter().next().map_or("", |(_, value)| value)
+        routes::values(&self.request).next().map_or("", |(_, value)| value)
     }
 
     /// The id in the path. Text that is not an id of this kind gets the same error as the id of a
@@ -139,7 +136,7 @@ impl Incoming {
 
     /// The second id in the path: `/v1/agents/{id}/sources/{second}`.
     pub(crate) fn second_path_id<K: Kind>(&self) -> Result<Id<K>, Error> {
-        let text = self.request.match_info().iter().nth(1).map_or("", |(_, value)| value);
+        let text = routes::values(&self.request).nth(1).map_or("", |(_, value)| value);
         text.parse().map_err(|_| Error::not_found(K::NAME, text))
     }
 

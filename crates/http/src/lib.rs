@@ -40,6 +40,7 @@ mod query;
 mod rate;
 mod response;
 mod room;
+mod routes;
 mod sent;
 mod server;
 mod slim;

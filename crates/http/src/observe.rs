@@ -26,10 +26,11 @@ use crate::asset::SharedByAll;
 use crate::client_address::client_address;
 use crate::compression::{Effort, WORTHWHILE_BYTES, gzip, prefers_gzip};
 use crate::connection::Link;
-use crate::context::{App, RequestContext, RequestId, RoutePattern};
+use crate::context::{App, RequestContext, RequestId};
 use crate::error::{Problem, RequestError};
 use crate::response::{HTML, JSON};
 use crate::room::Tenant;
+use crate::routes;
 use crate::sent::Sent;
 use crate::unread::Body;
 
@@ -73,7 +74,7 @@ pub(crate) async fn observe(
     let mut route = "";
     let result = match served {
         Ok(Ok(response)) => {
-            route = response.request().app_data::<RoutePattern>().map_or("", |pattern| pattern.0);
+            route = routes::pattern(response.request());
             Ok(span.in_scope(|| complete(response, &context)))
         }
         Ok(Err(error)) => Err(span.in_scope(|| problem(&error, context.id))),

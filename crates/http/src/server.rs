@@ -12,7 +12,7 @@ use actix_service::{IntoServiceFactory as _, ServiceFactoryExt as _, fn_service,
 use actix_web::dev::AppConfig;
 use actix_web::http::Method;
 use actix_web::middleware::from_fn;
-use actix_web::{App as ActixApp, Resource, web};
+use actix_web::{App as ActixApp, web};
 use cicerone_domain::fairness::FairPool;
 use tokio::net::TcpStream;
 use tokio::runtime::Handle;
@@ -22,7 +22,7 @@ use crate::application::Application;
 use crate::auth::Gate;
 use crate::connection::{Connection, Places, Refuse, Times};
 use crate::console::{self, Console};
-use crate::context::{RoutePattern, Shared};
+use crate::context::Shared;
 use crate::cursor::Cursors;
 use crate::docs::Assets;
 use crate::endpoint::Endpoint;
@@ -32,6 +32,7 @@ use crate::observe::observe;
 use crate::rate::RateLimits;
 use crate::response::Answer;
 use crate::room::Rooms;
+use crate::routes::{Paths, Resource, Routes, refused};
 use crate::visitors::{self, Visitors};
 
 /// Blocking threads of each connection thread. Blocking work runs on the caller's runtime instead.
@@ -53,7 +54,7 @@ const UPLOADS_IN_MEMORY: u64 = 4;
 ///
 /// # Errors
 ///
-/// The listener cannot be used.
+/// The listener cannot be used, or two endpoints have the same path.
 pub fn serve(listener: TcpListener, application: Application) -> std::io::Result<Server> {
     let settings = application.settings.clone();
     let threads = settings.threads.max(1);
@@ -74,12 +75,14 @@ pub fn serve(listener: TcpListener, application: Application) -> std::io::Result
         idle: settings.keep_alive,
         stall: settings.stall_deadline,
     };
+    let paths = Paths::of(&resources()).map_err(std::io::Error::other)?;
     let service = move || {
+        let routes =
+            Routes { paths: paths.clone(), resources: resources(), otherwise: web::to(no_route) };
         let app = ActixApp::new()
             .app_data(shared.clone())
             .wrap(from_fn(observe))
-            .configure(configure)
-            .default_service(web::to(no_route))
+            .default_service(routes)
             .into_factory()
             .map_err(|error: actix_web::Error| error.error_response());
         let stopping = stopping.clone();
@@ -150,39 +153,29 @@ fn share(application: Application, ending: watch::Receiver<bool>) -> Shared {
     }
 }
 
-/// Adds one resource for each path, so that a method that the path does not support is answered
+/// One resource for each path, so that a method that the path does not support is answered
 /// with the methods that it supports.
-fn configure(config: &mut web::ServiceConfig) {
-    let mut resources: Vec<(&'static str, Vec<Endpoint>)> = Vec::new();
+fn resources() -> Vec<Resource> {
+    let mut paths: Vec<(&'static str, Vec<Endpoint>)> = Vec::new();
     for endpoint in endpoints::all() {
-        match resources.iter_mut().find(|(path, _)| *path == endpoint.path) {
+        match paths.iter_mut().find(|(path, _)| *path == endpoint.path) {
             Some((_, endpoints)) => endpoints.push(endpoint),
-            None => resources.push((endpoint.path, vec![endpoint])),
+            None => paths.push((endpoint.path, vec![endpoint])),
         }
     }
-    for (path, endpoints) in resources {
-        config.service(resource(path, endpoints));
-    }
-    console::configure(config);
-    visitors::configure(config);
+    let of_contract = paths.into_iter().map(|(path, endpoints)| resource(path, endpoints));
+    of_contract.chain(console::resources()).chain(visitors::resources()).collect()
 }
 
 fn resource(path: &'static str, endpoints: Vec<Endpoint>) -> Resource {
     let mut methods: Vec<_> = endpoints.iter().flat_map(Endpoint::methods).copied().collect();
-    let mut resource = web::resource(path).app_data(RoutePattern(path));
+    let mut routes = Vec::new();
     if endpoints.iter().any(|endpoint| endpoint.is_cross_origin) {
         methods.push("OPTIONS");
-        let asks = web::method(Method::OPTIONS).to(visitors::preflight);
-        resource = resource.route(asks);
+        routes.push(web::method(Method::OPTIONS).to(visitors::preflight));
     }
-    let allow = methods.join(", ");
-    endpoints
-        .into_iter()
-        .fold(resource, |resource, endpoint| resource.route(endpoint.route))
-        .default_service(web::to(move || {
-            let allow = allow.clone();
-            async move { Answer::Err(RequestError::Method { allow }) }
-        }))
+    routes.extend(endpoints.into_iter().map(|endpoint| endpoint.route));
+    Resource { path, routes, otherwise: refused(methods.join(", ")) }
 }
 
 async fn no_route() -> Answer {

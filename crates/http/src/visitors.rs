@@ -27,10 +27,9 @@ use cicerone_domain::Error;
 use cicerone_domain::widget::{IdentitySecret, OpenWidget, WidgetToken};
 
 use crate::application::Application;
-use crate::context::RoutePattern;
-use crate::error::RequestError;
 use crate::fresh::Fresh;
-use crate::response::{Answer, json_bytes};
+use crate::response::json_bytes;
+use crate::routes::Resource;
 use bounds::Bounds;
 use credential::Credentials;
 use routes::configuration::ConfigurationView;
@@ -112,20 +111,15 @@ impl Visitors {
     }
 }
 
-/// Adds the script of the widget, and the hosted page. They are not part of the contract: they are clients of it.
-pub(crate) fn configure(config: &mut web::ServiceConfig) {
+/// The script of the widget, and the hosted page. They are not part of the contract: they are clients of it.
+pub(crate) fn resources() -> impl Iterator<Item = Resource> {
     let routes = [
         (script::LATEST, web::get().to(script::latest), web::head().to(script::latest)),
         (script::FIXED, web::get().to(script::fixed), web::head().to(script::fixed)),
         (script::ICON, web::get().to(script::icon), web::head().to(script::icon)),
         (page::PATH, web::get().to(page::show), web::head().to(page::show)),
     ];
-    for (path, get, head) in routes {
-        let refused =
-            || async { Answer::Err(RequestError::Method { allow: "GET, HEAD".to_owned() }) };
-        let resource = web::resource(path).app_data(RoutePattern(path));
-        config.service(resource.route(get).route(head).default_service(web::to(refused)));
-    }
+    routes.into_iter().map(|(path, get, head)| Resource::of_page(path, get, head))
 }
 
 #[cfg(test)]

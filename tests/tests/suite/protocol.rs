@@ -279,6 +279,29 @@ async fn a_path_that_is_not_utf8_is_not_found() {
 }
 
 #[tokio::test]
+async fn a_resource_has_one_path() {
+    let client = client();
+    let agent = client.agent().await;
+    let path = format!("/v1/agents/{agent}");
+    client.get(&path).await.expect(200);
+    client.get(&path.replace("agents", "%61gents")).await.expect(200);
+    for other in [
+        format!("{path}/"),
+        format!("/{path}"),
+        path.replace("/agents/", "/agents//"),
+        path.replace("/agents/", "/agents%2F"),
+        path.replace("/v1/", "/V1/"),
+        format!("{path}/sources/"),
+        "/v1/agents//sources".to_owned(),
+        "/v1/conversations//messages".to_owned(),
+        "/v1/agents/".to_owned(),
+        "/".to_owned(),
+    ] {
+        client.get(&other).await.refused(404, "resource_not_found");
+    }
+}
+
+#[tokio::test]
 async fn a_query_that_is_malformed_is_refused() {
     client().get("/v1/agents?page_size=%ff").await.refuses(400, "invalid_parameter", "page_size");
     client().get("/v1/agents?page_size=1&page_size=2").await.refused(400, "invalid_parameter");

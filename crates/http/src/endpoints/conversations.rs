@@ -20,6 +20,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::context::Incoming;
+use crate::routes;
 
 pub(crate) use rate::Rate as RateBody;
 
@@ -223,7 +224,7 @@ fn number(incoming: &Incoming) -> Result<u64, Error> {
 
 /// The number of a message in the path of this request.
 pub(crate) fn message_number(request: &HttpRequest) -> Result<u64, Error> {
-    let text = request.match_info().get("n").unwrap_or_default();
+    let text = routes::value(request, "n");
     // Each message has one address: `02` is not a valid number.
     let is_plain = !text.starts_with('0') && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = text.parse().ok().filter(|_| is_plain);

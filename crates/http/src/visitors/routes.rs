@@ -21,6 +21,7 @@ use super::Bound;
 use crate::body::shown;
 use crate::endpoint::{Endpoint, Tag};
 use crate::error::RequestError;
+use crate::routes;
 
 const ABSENT: &str = "The widget's token is unknown, inactive or revoked.";
 const ABSENT_TOO: &str =
@@ -61,7 +62,7 @@ where
 
 /// The conversation in the path. An invalid id gets the same error as the id of another visitor's conversation.
 fn conversation_id(request: &HttpRequest) -> Result<Id<kind::Conversation>, Error> {
-    parse_conversation(request.match_info().get("conversation_id").unwrap_or_default())
+    parse_conversation(routes::value(request, "conversation_id"))
 }
 
 fn parse_conversation(text: &str) -> Result<Id<kind::Conversation>, Error> {

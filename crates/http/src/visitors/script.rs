@@ -16,6 +16,7 @@ use crate::asset::Asset;
 use crate::context::App;
 use crate::error::RequestError;
 use crate::response::Answer;
+use crate::routes;
 
 /// The path of the newest script.
 pub(super) const LATEST: &str = "/widget.js";
@@ -108,6 +109,6 @@ pub(super) async fn icon(app: App, request: HttpRequest) -> Answer {
 /// The content, if the version in the path is this server's.
 fn of_version<'a>(app: &'a App, request: &HttpRequest) -> Result<&'a Made, RequestError> {
     let made = Visitors::of(app)?.script.made();
-    let is_ours = request.match_info().get("version") == Some(&made.version);
+    let is_ours = routes::value(request, "version") == made.version;
     is_ours.then_some(made).ok_or(RequestError::NoRoute)
 }

@@ -23,6 +23,7 @@ use crate::context::{App, RequestContext, RequestId};
 use crate::error::RequestError;
 use crate::response::Answer;
 use crate::room::Tenant;
+use crate::routes;
 
 /// The parameter of the paths.
 const TOKEN: &str = "token";
@@ -222,7 +223,7 @@ impl From<NotAdmitted> for RequestError {
 
 /// The token in the path, as it was sent.
 pub(super) fn token(request: &HttpRequest) -> &str {
-    request.match_info().get(TOKEN).unwrap_or_default()
+    routes::value(request, TOKEN)
 }
 
 /// Completes `work` even if the visitor disconnects. A failure is logged immediately.
