@@ -5,6 +5,7 @@
 mod tests;
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -20,6 +21,7 @@ use actix_web::middleware::Next;
 use actix_web::{HttpMessage as _, HttpResponse};
 use cicerone_domain::{Error, Id};
 use futures_util::FutureExt as _;
+use metrics::{Counter, Histogram};
 use tracing::{Instrument as _, Span, field};
 
 use crate::asset::SharedByAll;
@@ -291,12 +293,29 @@ fn record(
     let milliseconds = latency.as_secs_f64() * 1_000.0;
     tracing::info!(target: "cicerone::access", parent: span, latency_ms = milliseconds, "served");
 
-    let method = method_label(method);
-    let status = status_label(status);
-    metrics::counter!("http_requests_total", "method" => method, "route" => route, "status" => status.clone())
-        .increment(1);
-    metrics::histogram!("http_request_duration_seconds", "method" => method, "route" => route, "status" => status)
-        .record(latency.as_secs_f64());
+    MEASURES.with_borrow_mut(|known| {
+        let labels = (method_label(method), route, status.as_u16());
+        let (requests, durations) = known.entry(labels).or_insert_with(|| measures(labels));
+        requests.increment(1);
+        durations.record(latency.as_secs_f64());
+    });
+}
+
+thread_local! {
+    /// The counters and histograms that this thread has used. Finding them in the registry allocates memory several times.
+    static MEASURES: RefCell<HashMap<Labels, (Counter, Histogram)>> = RefCell::default();
+}
+
+/// A method, a route and a status.
+type Labels = (&'static str, &'static str, u16);
+
+/// The number of requests, and how long they take.
+fn measures((method, route, status): Labels) -> (Counter, Histogram) {
+    let status = status.to_string();
+    (
+        metrics::counter!("http_requests_total", "method" => method, "route" => route, "status" => status.clone()),
+        metrics::histogram!("http_request_duration_seconds", "method" => method, "route" => route, "status" => status),
+    )
 }
 
 fn method_label(method: &Method) -> &'static str {
@@ -309,16 +328,5 @@ fn method_label(method: &Method) -> &'static str {
         Method::PUT => "PUT",
         Method::OPTIONS => "OPTIONS",
         _ => "other",
-    }
-}
-
-/// The label of a status. The frequent ones need no allocation.
-fn status_label(status: StatusCode) -> std::borrow::Cow<'static, str> {
-    match status.as_u16() {
-        200 => "200".into(),
-        201 => "201".into(),
-        204 => "204".into(),
-        404 => "404".into(),
-        other => other.to_string().into(),
     }
 }

@@ -1,5 +1,6 @@
 //! How long each stage of a reply took: for the metrics, and for the `Server-Timing` header.
 
+use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -7,6 +8,7 @@ use std::time::{Duration, Instant};
 use actix_web::HttpResponse;
 use actix_web::http::header::{HeaderName, HeaderValue};
 use cicerone_domain::ports::{Stage, StageObserver, Stages};
+use metrics::Histogram;
 
 /// The header of the W3C's "Server Timing" with the stages and their milliseconds.
 pub(crate) const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
@@ -15,6 +17,23 @@ const METRIC: &str = "cicerone_reply_stage_seconds";
 /// The stage before those of the domain: finding the key, and counting the request against its
 /// limits.
 const AUTHENTICATE: &str = "authenticate";
+
+thread_local! {
+    /// Histograms that this thread has recorded to, by stage. Finding one in the registry allocates memory several times.
+    static KNOWN: RefCell<Vec<(&'static str, Histogram)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The histogram of a stage.
+fn histogram(stage: &'static str) -> Histogram {
+    KNOWN.with_borrow_mut(|known| match known.iter().find(|(other, _)| *other == stage) {
+        Some((_, histogram)) => histogram.clone(),
+        None => {
+            let histogram = metrics::histogram!(METRIC, "stage" => stage);
+            known.push((stage, histogram.clone()));
+            histogram
+        }
+    })
+}
 
 /// The clock of a reply.
 #[derive(Clone)]
@@ -45,7 +64,7 @@ impl StageTimes {
         let mut times = self.times();
         times.end(Instant::now());
         for (stage, taken) in times.stages() {
-            metrics::histogram!(METRIC, "stage" => stage).record(taken.as_secs_f64());
+            histogram(stage).record(taken.as_secs_f64());
         }
     }
 

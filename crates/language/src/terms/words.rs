@@ -121,6 +121,13 @@ fn push_word(tokens: &mut Vec<Token>, text: &str, range: Range<usize>) {
 
 /// The parts of `word`.
 pub(super) fn parts(word: &str, language: Option<Lang>) -> Piece {
+    // Most words. They have none of what is looked for below.
+    if let [first, rest @ ..] = word.as_bytes()
+        && first.is_ascii_alphabetic()
+        && rest.iter().all(u8::is_ascii_lowercase)
+    {
+        return Piece::Plain;
+    }
     if let Some((at, mark)) = word.char_indices().find(|(_, c)| matches!(c, '\'' | '’')) {
         return around_apostrophe(word, at, at + mark.len_utf8(), language);
     }

@@ -4,9 +4,11 @@ mod quoted;
 mod read;
 
 use std::collections::HashSet;
+use std::hash::{BuildHasher as _, Hasher as _};
 
 use cicerone_domain::ports::ReplyRequest;
 use cicerone_domain::retrieval::Hit;
+use foldhash::fast::FixedState;
 
 pub(super) use self::quoted::Quoted;
 pub(super) use self::read::title_score;
@@ -75,8 +77,16 @@ pub(super) fn sentences<'a>(
     let limit = tokens.saturating_mul(CHARS_A_TOKEN);
     let is_asked = |read: &Read<'_>| read.own.iter().any(|own| matcher.is_asked(*own));
     let answers_itself = matcher.has_context() && read.iter().any(is_asked);
-    let mut pick =
-        Pick { read, matcher, order: Vec::new(), covered: 0, chars: 0, answers_itself, limit };
+    let mut pick = Pick {
+        read,
+        matcher,
+        order: Vec::new(),
+        covered: 0,
+        chars: 0,
+        said: Vec::new(),
+        answers_itself,
+        limit,
+    };
     let best = pick.fill();
     Choice { passages: pick.into_passages(), best, limit }
 }
@@ -96,6 +106,8 @@ struct Pick<'a, 'm> {
     order: Vec<usize>,
     covered: Mask,
     chars: usize,
+    /// The words of each chosen unit.
+    said: Vec<Vec<u64>>,
     /// Whether the question itself has words, besides those of earlier messages.
     answers_itself: bool,
     /// The longest reply in characters, except for its first piece.
@@ -183,6 +195,7 @@ impl<'a> Pick<'a, '_> {
         }
         if let Some(read) = self.read.get_mut(passage) {
             for unit in new {
+                self.said.push(words(read.quoted.unit_text(unit)));
                 self.covered |= read.own.get(unit).copied().unwrap_or(0);
                 read.quoted.chosen.push(unit);
             }
@@ -194,12 +207,9 @@ impl<'a> Pick<'a, '_> {
     /// Whether a chosen unit says the same in the same words.
     fn repeats(&self, read: &Read<'_>, unit: usize) -> bool {
         let words = words(read.quoted.unit_text(unit));
-        self.read.iter().any(|other| {
-            other.quoted.chosen.iter().any(|chosen| {
-                let theirs = self::words(other.quoted.unit_text(*chosen));
-                let common = words.intersection(&theirs).count();
-                common * 10 >= words.len().min(theirs.len()) * 8
-            })
+        self.said.iter().any(|theirs| {
+            let common = words.iter().filter(|word| theirs.binary_search(word).is_ok()).count();
+            common * 10 >= words.len().min(theirs.len()) * 8
         })
     }
 
@@ -213,9 +223,16 @@ impl<'a> Pick<'a, '_> {
     }
 }
 
-fn words(text: &str) -> HashSet<String> {
-    text.split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-        .collect()
+/// The words of a text in small letters, as sorted hashes: only whether two texts have the same ones matters.
+fn words(text: &str) -> Vec<u64> {
+    let hash = |word: &str| {
+        let mut hasher = FixedState::default().build_hasher();
+        word.chars().flat_map(char::to_lowercase).for_each(|c| hasher.write_u32(c.into()));
+        hasher.finish()
+    };
+    let all = text.split(|c: char| !c.is_alphanumeric());
+    let mut words: Vec<u64> = all.filter(|word| !word.is_empty()).map(hash).collect();
+    words.sort_unstable();
+    words.dedup();
+    words
 }

@@ -206,9 +206,10 @@ impl<'a> Matcher<'a> {
     /// Whether the analysed form of `word` may be one of the question's.
     fn may_match(&self, word: &str) -> bool {
         let Some(first) = word.chars().next() else { return false };
-        let own = match (word.as_bytes(), Script::of(first)) {
-            ([a, b, c, ..], _) if a.is_ascii() && b.is_ascii() && c.is_ascii() => {
-                beginning([a, b, c].into_iter().map(|byte| char::from(byte.to_ascii_lowercase())))
+        let bytes = word.as_bytes();
+        let own = match (bytes.get(..COMMON).unwrap_or(bytes), Script::of(first)) {
+            (bytes, _) if bytes.is_ascii() => {
+                beginning(bytes.iter().map(|byte| char::from(byte.to_ascii_lowercase())))
             }
             // Articles and conjunctions may be prefixes of the word.
             (_, Some(Script::Arabic | Script::Hebrew)) => return self.may_contain(word),
