@@ -16,7 +16,8 @@ use crate::response::Answer;
 
 /// What serves a path.
 pub(crate) struct Resource {
-    /// Parts of it in braces stand for any text without a slash; one with an asterisk, at the end, for any text.
+    /// A part between slashes that is a name in braces stands for any such part that is not empty, and the last one, with
+    /// an asterisk before the name, for any text that is not empty.
     pub(crate) path: &'static str,
     /// The first whose guards let a request pass serves it.
     pub(crate) routes: Vec<Route>,
@@ -74,7 +75,7 @@ impl Paths {
     ///
     /// # Errors
     ///
-    /// Two paths are equal except for the names of their values.
+    /// A path is malformed, or two are equal except for the names of their values.
     pub(crate) fn of(resources: &[Resource]) -> Result<Self, InsertError> {
         let mut paths = Router::new();
         for (at, resource) in resources.iter().enumerate() {

@@ -54,7 +54,7 @@ const UPLOADS_IN_MEMORY: u64 = 4;
 ///
 /// # Errors
 ///
-/// The listener cannot be used, or two endpoints have the same path.
+/// The listener cannot be used, or the paths of the endpoints contradict each other.
 pub fn serve(listener: TcpListener, application: Application) -> std::io::Result<Server> {
     let settings = application.settings.clone();
     let threads = settings.threads.max(1);

@@ -223,11 +223,14 @@ impl<'a> Pick<'a, '_> {
     }
 }
 
-/// The words of a text in small letters, as sorted hashes: only whether two texts have the same ones matters.
+/// The words of a text in small letters, as sorted hashes: only whether two texts have the same ones matters. Both
+/// small letters of Σ are one.
 fn words(text: &str) -> Vec<u64> {
     let hash = |word: &str| {
         let mut hasher = FixedState::default().build_hasher();
-        word.chars().flat_map(char::to_lowercase).for_each(|c| hasher.write_u32(c.into()));
+        for letter in word.chars().flat_map(char::to_lowercase) {
+            hasher.write_u32(if letter == 'ς' { 'σ' } else { letter }.into());
+        }
         hasher.finish()
     };
     let all = text.split(|c: char| !c.is_alphanumeric());
