@@ -26,13 +26,13 @@ pub(crate) struct Resource {
 }
 
 impl Resource {
-    /// Something to look at, with or without its body.
+    /// A page or a file, which supports GET and HEAD.
     pub(crate) fn of_page(path: &'static str, get: Route, head: Route) -> Self {
         Self { path, routes: vec![get, head], otherwise: refused("GET, HEAD".to_owned()) }
     }
 }
 
-/// Refuses a method that is not among these.
+/// Answers that the path supports only these methods.
 pub(crate) fn refused(allow: String) -> Route {
     web::to(move || {
         let allow = allow.clone();

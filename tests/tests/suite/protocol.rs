@@ -279,7 +279,7 @@ async fn a_path_that_is_not_utf8_is_not_found() {
 }
 
 #[tokio::test]
-async fn a_resource_has_one_path() {
+async fn a_path_with_other_slashes_or_capitals_has_no_route() {
     let client = client();
     let agent = client.agent().await;
     let path = format!("/v1/agents/{agent}");

@@ -101,7 +101,7 @@ async fn no_source_raises_the_servers_memory_by_more_than_64_mb() {
     assert!(raises.iter().all(|(.., raise)| *raise <= MOST_KB), "{raises:?}");
 }
 
-/// 3.2 MB of HTML become some hundred megabytes of elements. Allocators that reserve addresses refused it.
+/// The limit of a reader is one of addresses. A reader with mimalloc, which reserves them, refused such a page.
 #[tokio::test]
 async fn a_page_of_200_000_paragraphs_fits_into_the_memory_of_a_reader() {
     let server = patient_server();

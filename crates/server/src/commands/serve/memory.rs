@@ -66,7 +66,7 @@ pub(super) async fn give_back(stop: CancellationToken) {
 struct State {
     /// The least unused memory that there was, in bytes.
     unused: i64,
-    /// How much of files was mapped after the last unmapping, or less of them since, in bytes.
+    /// How many bytes of files were mapped after the last unmapping, or the least since then.
     mapped: i64,
     /// The processor time that the process had used.
     time: Duration,
@@ -270,10 +270,10 @@ mod tests {
         assert!(before.wants_unmapping(&of(much + 1), second + IDLE));
         assert!(!before.wants_unmapping(&of(much), second + IDLE));
         assert!(!before.wants_unmapping(&of(much + 1), second + IDLE + Duration::from_millis(1)));
-        // All that is mapped is much more than this; no processor time was used since the end of time.
+        // These values let any process count as idle, with much more mapped than before.
         let idle =
             State { mapped: -GROWTH_OF_FILES_BYTES, time: Duration::MAX, rounds: 1, ..before };
-        // Other tests may just have unmapped it, too.
+        // Another test may have unmapped the program a moment ago, so this is tried more than once.
         let is_less = |_| Size::now().unwrap().of_files > round(idle).unwrap().mapped;
         assert!((0..1_000).any(is_less));
         let busy = State { time: Duration::ZERO, ..idle };
