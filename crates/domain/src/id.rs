@@ -19,6 +19,9 @@ const LENGTH: usize = 10;
 /// 62 characters: URL-safe and case-sensitive.
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
+/// Room for an id with its prefix.
+type Written = [u8; 2 * LENGTH];
+
 /// A kind of resource that has ids. The prefix distinguishes the ids of different kinds.
 pub trait Kind {
     /// The prefix, with its underscore.
@@ -208,6 +211,16 @@ impl<K: Kind> Id<K> {
         // It only ever contains ASCII letters and digits.
         std::str::from_utf8(&self.chars).unwrap_or_default()
     }
+
+    /// The whole id in one piece, unless its prefix is too long for `target`. A string that is made of one piece is
+    /// allocated once, and serialisers escape each piece separately.
+    fn written<'t>(&self, target: &'t mut Written) -> Option<&'t str> {
+        let text = target.get_mut(..K::PREFIX.len() + LENGTH)?;
+        let (prefix, suffix) = text.split_at_mut(K::PREFIX.len());
+        prefix.copy_from_slice(K::PREFIX.as_bytes());
+        suffix.copy_from_slice(&self.chars);
+        std::str::from_utf8(text).ok()
+    }
 }
 
 /// Fills `target` with random letters and digits, each equally likely.
@@ -241,8 +254,10 @@ impl<K: Kind> FromStr for Id<K> {
 
 impl<K: Kind> fmt::Display for Id<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(K::PREFIX)?;
-        f.write_str(self.suffix())
+        match self.written(&mut Written::default()) {
+            Some(text) => f.write_str(text),
+            None => write!(f, "{}{}", K::PREFIX, self.suffix()),
+        }
     }
 }
 
@@ -280,16 +295,8 @@ impl<K> Hash for Id<K> {
     }
 }
 impl<K: Kind> Serialize for Id<K> {
-    /// Written at once: serialisers escape each fragment of a formatted text separately.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut text = [0; 2 * LENGTH];
-        let written = text.get_mut(..K::PREFIX.len() + LENGTH).and_then(|text| {
-            let (prefix, suffix) = text.split_at_mut(K::PREFIX.len());
-            prefix.copy_from_slice(K::PREFIX.as_bytes());
-            suffix.copy_from_slice(&self.chars);
-            std::str::from_utf8(text).ok()
-        });
-        match written {
+        match self.written(&mut Written::default()) {
             Some(text) => serializer.serialize_str(text),
             None => serializer.collect_str(self),
         }

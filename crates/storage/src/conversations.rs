@@ -12,8 +12,8 @@ use std::collections::HashMap;
 
 use async_trait::async_trait;
 use cicerone_domain::conversation::{
-    Batch, Channel, ConversationCounts, ConversationFilter, EncodedReceipt, FoundReceipt, Metadata,
-    NewRating, NumberedText, PlacedMessage, Rating, ReadFrom, Turn,
+    Batch, Channel, ConversationCounts, ConversationFilter, FoundReceipt, Metadata, NewRating,
+    NumberedText, PlacedMessage, Rating, ReadFrom, Turn,
 };
 use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
@@ -31,7 +31,7 @@ pub(crate) use expiry::expire;
 pub(crate) use gathered::GatheredTurns;
 
 use crate::agents;
-use crate::columns::{from_json, id, named, narrow, time, to_json, wide};
+use crate::columns::{from_json, id, named, narrow, time, wide};
 use crate::connection::AnyConnection;
 use crate::dialect::{Begin, transaction};
 use crate::error::TransactionError;
@@ -102,12 +102,12 @@ struct HistoryRow {
 
 /// A message to store.
 pub(crate) struct NewMessageRow<'a> {
-    pub(crate) conversation_id: String,
+    pub(crate) conversation_id: &'a str,
     pub(crate) position: i64,
-    pub(crate) account_id: String,
+    pub(crate) account_id: &'a str,
     pub(crate) role: &'static str,
     pub(crate) content: &'a str,
-    pub(crate) sources_used: Option<String>,
+    pub(crate) sources_used: Option<&'a str>,
     pub(crate) created_at: i64,
     pub(crate) receipt: Option<&'a str>,
 }
@@ -135,27 +135,6 @@ impl TryFrom<ConversationRow> for Conversation {
             },
             created_at: time(row.created_at),
             updated_at: time(row.updated_at),
-        })
-    }
-}
-
-impl<'a> NewMessageRow<'a> {
-    fn new(
-        conversation: &Conversation,
-        position: i64,
-        message: &'a Message,
-        receipt: Option<&'a EncodedReceipt>,
-    ) -> Result<Self, TransactionError> {
-        let cited = !message.sources_used.is_empty();
-        Ok(Self {
-            conversation_id: conversation.id.to_string(),
-            position,
-            account_id: conversation.account_id.to_string(),
-            role: message.role.name(),
-            content: &message.content,
-            sources_used: cited.then(|| to_json(&message.sources_used)).transpose()?,
-            created_at: message.timestamp.as_millis(),
-            receipt: receipt.map(EncodedReceipt::as_str),
         })
     }
 }

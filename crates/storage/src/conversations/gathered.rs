@@ -14,7 +14,8 @@ use cicerone_domain::{Error, Id, kind};
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-use super::turn;
+use super::turn::{self, Prepared, Stored};
+use crate::connection::AnyConnection;
 use crate::db::{Changes, Db, closed, too_late};
 use crate::storage::Storage;
 use crate::usage::Counted;
@@ -57,11 +58,18 @@ impl Storage {
         if completion.is_none() && self.db.commits_apart() && turn::can_be_gathered(&turn) {
             return self.append_gathered(turn).await;
         }
-        let counted = Counted::of(&turn);
-        self.db
-            .of(turn.conversation.account_id)
-            .write_turn(counted, completion, move |c| turn::append(c, &turn))
-            .await
+        let (account, counted) = (turn.conversation.account_id, Counted::of(&turn));
+        let prepared = Arc::new(Prepared::new(turn)?);
+        let whole = Arc::clone(&prepared);
+        let completion = completion.map(|completion| {
+            completion.over(move |stored: &Stored| stored.of(whole.turn.clone()))
+        });
+        let to_store = Arc::clone(&prepared);
+        let append = move |c: &mut AnyConnection| turn::append(c, &to_store);
+        let stored = self.db.of(account).write_turn(counted, completion, append).await?;
+        // The work is done, and has been dropped.
+        let turn = Arc::try_unwrap(prepared).map_or_else(|p| p.turn.clone(), |p| p.turn);
+        Ok(stored.of(turn))
     }
 
     /// Stores a turn, with others of its account if there are any. Once started, it continues even if the caller
@@ -133,8 +141,13 @@ fn store(changes: &Changes, batch: Vec<Waiting>) {
 /// Stores each turn in its own transaction.
 fn store_alone(changes: &Changes, batch: Vec<Waiting>) {
     for waiting in batch {
-        let stored = changes.write(|c| turn::append(c, &waiting.turn));
-        waiting.deliver(stored);
+        let Waiting { turn, since: _, reply } = waiting;
+        let stored = Prepared::new(turn).map_err(Error::from).and_then(|prepared| {
+            let stored = changes.write(|c| turn::append(c, &prepared))?;
+            Ok(stored.of(prepared.turn))
+        });
+        // The caller may have disconnected.
+        let _ = reply.send(stored);
     }
 }
 

@@ -1,8 +1,8 @@
 //! Storing a turn: a question and its reply, one after the other.
 
-use cicerone_domain::conversation::{ConversationCounts, EncodedReceipt, Turn};
+use cicerone_domain::conversation::{ConversationCounts, EncodedReceipt, Message, Turn};
 use cicerone_domain::gap::{GapReason, reason_of};
-use cicerone_domain::{Conversation, Error};
+use cicerone_domain::{Conversation, Error, Timestamp};
 use diesel::result::{DatabaseErrorKind, Error as DieselError};
 
 use super::{ConversationRow, MetadataRow, NewMessageRow};
@@ -15,30 +15,92 @@ use crate::usage::{self, StatisticsRow};
 
 const MESSAGES: i64 = 2;
 
-/// Stores a turn and returns it with the conversation as it is now. On SQLite the turn is counted by its commit, together
-/// with others.
-pub(super) fn append(c: &mut AnyConnection, turn: &Turn) -> Result<Turn, TransactionError> {
-    let mut turn = turn.clone();
-    let first = place(c, &mut turn)?;
+/// A turn, with those of its columns that are known before it is stored. They are written by the caller: on SQLite, all
+/// turns wait for the thread that stores them.
+pub(super) struct Prepared {
+    pub(super) turn: Turn,
+    /// The row of the conversation, if it begins with this turn.
+    conversation: Option<ConversationRow>,
+    metadata: Vec<MetadataRow>,
+    conversation_id: String,
+    account_id: String,
+    /// The citations of the reply, as JSON.
+    sources_used: Option<String>,
+}
+
+impl Prepared {
+    pub(super) fn new(turn: Turn) -> Result<Self, TransactionError> {
+        let conversation = turn.is_first.then(|| conversation_row(&turn)).transpose()?;
+        let metadata = conversation.iter().flat_map(|row| metadata_rows(&turn, row)).collect();
+        let sources_used = sources_used(&turn)?;
+        let conversation_id = turn.conversation.id.to_string();
+        let account_id = turn.conversation.account_id.to_string();
+        Ok(Self { turn, conversation, metadata, conversation_id, account_id, sources_used })
+    }
+
+    /// The messages, the first of which gets this position.
+    fn messages(&self, first: i64) -> [NewMessageRow<'_>; 2] {
+        let Turn { question, reply, receipt, .. } = &self.turn;
+        let sources_used = self.sources_used.as_deref();
+        let receipt = receipt.as_ref().map(EncodedReceipt::as_str);
+        [
+            self.message(first, question),
+            NewMessageRow { sources_used, receipt, ..self.message(first + 1, reply) },
+        ]
+    }
+
+    fn message<'a>(&'a self, position: i64, message: &'a Message) -> NewMessageRow<'a> {
+        NewMessageRow {
+            conversation_id: &self.conversation_id,
+            position,
+            account_id: &self.account_id,
+            role: message.role.name(),
+            content: &message.content,
+            sources_used: None,
+            created_at: message.timestamp.as_millis(),
+            receipt: None,
+        }
+    }
+}
+
+/// What storing a turn changes in it.
+#[derive(Clone, Copy)]
+pub(super) struct Stored {
+    counts: ConversationCounts,
+    updated_at: Timestamp,
+}
+
+impl Stored {
+    /// The turn with the conversation as it is now.
+    pub(super) fn of(self, turn: Turn) -> Turn {
+        let Self { counts, updated_at } = self;
+        let conversation = Conversation { counts, updated_at, ..turn.conversation };
+        Turn { conversation, ..turn }
+    }
+}
+
+/// Stores a turn. On SQLite it is counted by its commit, together with others.
+pub(super) fn append(
+    c: &mut AnyConnection,
+    prepared: &Prepared,
+) -> Result<Stored, TransactionError> {
+    let turn = &prepared.turn;
+    let (first, stored) = place(c, turn)?;
     turn.check_continues_last(narrow("conversations.message_count", first)?)?;
-    match insert_together(c, &[(&turn, first)]) {
+    match insert_together(c, &[(turn, first)]) {
         Err(TransactionError::Database(error)) if is_missing_agent(&error) => {
             return Err(Error::not_found("agent", turn.conversation.agent_id).into());
         }
         Err(error) => return Err(error),
-        Ok(true) => return Ok(turn),
+        Ok(true) => return Ok(stored),
         Ok(false) => {}
     }
-    if turn.is_first {
-        begin(c, &turn)?;
+    if let Some(row) = &prepared.conversation {
+        begin(c, turn, row, &prepared.metadata)?;
     }
-    let rows = [
-        NewMessageRow::new(&turn.conversation, first, &turn.question, None)?,
-        NewMessageRow::new(&turn.conversation, first + 1, &turn.reply, turn.receipt.as_ref())?,
-    ];
-    dialect::insert_messages(c, &rows)?;
-    gaps::note_unanswered(c, &turn, first)?;
-    Ok(turn)
+    dialect::insert_messages(c, &prepared.messages(first))?;
+    gaps::note_unanswered(c, turn, first)?;
+    Ok(stored)
 }
 
 /// Whether a turn may be stored with others: such turns are never refused after part of them was stored.
@@ -58,7 +120,10 @@ pub(super) fn append_all(
     order.sort_by_key(|(turn, _)| turn.conversation.id.to_string());
     for (turn, first) in order {
         *first = match place(c, turn) {
-            Ok(position) => Ok(position),
+            Ok((position, stored)) => {
+                *turn = stored.of(turn.clone());
+                Ok(position)
+            }
             Err(TransactionError::Refused(error @ Error::NotFound { .. })) => Err(error),
             Err(error) => return Err(error),
         };
@@ -95,7 +160,6 @@ fn insert_together(
 fn row(turn: &Turn, position: i64) -> Result<TurnRow<'_>, TransactionError> {
     let conversation = &turn.conversation;
     let (reply, visitor) = (&turn.reply, conversation.visitor.as_ref());
-    let cited = !reply.sources_used.is_empty();
     let pairs = conversation.metadata.pairs().iter().filter(|_| turn.is_first);
     Ok(TurnRow {
         conversation_id: conversation.id.to_string(),
@@ -114,7 +178,7 @@ fn row(turn: &Turn, position: i64) -> Result<TurnRow<'_>, TransactionError> {
         question: &turn.question.content,
         asked_at: turn.question.timestamp.as_millis(),
         reply: &reply.content,
-        sources_used: cited.then(|| to_json(&reply.sources_used)).transpose()?,
+        sources_used: sources_used(turn)?,
         replied_at: reply.timestamp.as_millis(),
         receipt: turn.receipt.as_ref().map(EncodedReceipt::as_str),
         gap_reason: reason_of(turn).map(GapReason::name),
@@ -130,14 +194,19 @@ fn is_missing_agent(error: &DieselError) -> bool {
     information.table_name() == Some("conversations")
 }
 
+/// The citations of a reply, as JSON; `None` if it has none.
+fn sources_used(turn: &Turn) -> Result<Option<String>, TransactionError> {
+    turn.is_answered().then(|| to_json(&turn.reply.sources_used)).transpose()
+}
+
 /// The position of a turn's question. Counts the turn in its conversation.
-fn place(c: &mut AnyConnection, turn: &mut Turn) -> Result<i64, TransactionError> {
+fn place(c: &mut AnyConnection, turn: &Turn) -> Result<(i64, Stored), TransactionError> {
     let unanswered = i64::from(!turn.is_answered());
     if turn.is_first {
-        turn.conversation.counts = counts((MESSAGES, unanswered, 0, 0))?;
-        return Ok(0);
+        let counts = counts((MESSAGES, unanswered, 0, 0))?;
+        return Ok((0, Stored { counts, updated_at: turn.conversation.updated_at }));
     }
-    go_on(c, &mut turn.conversation, unanswered)
+    go_on(c, &turn.conversation, unanswered)
 }
 
 /// Counts the reply of a turn that is not stored, and returns the turn.
@@ -150,10 +219,9 @@ pub(super) fn count(c: &mut AnyConnection, turn: &Turn) -> Result<Turn, Transact
     Ok(turn.clone())
 }
 
-/// Adds the conversation. Its reference to the agent fails if the agent was deleted.
-fn begin(c: &mut AnyConnection, turn: &Turn) -> Result<(), TransactionError> {
+fn conversation_row(turn: &Turn) -> Result<ConversationRow, TransactionError> {
     let conversation = &turn.conversation;
-    let row = ConversationRow {
+    Ok(ConversationRow {
         id: conversation.id.to_string(),
         account_id: conversation.account_id.to_string(),
         agent_id: conversation.agent_id.to_string(),
@@ -170,43 +238,52 @@ fn begin(c: &mut AnyConnection, turn: &Turn) -> Result<(), TransactionError> {
         visitor: conversation.visitor.as_ref().map(to_json).transpose()?,
         handoff_requested_at: None,
         lead: None,
-    };
-    match dialect::insert_conversation(c, &row) {
+    })
+}
+
+fn metadata_rows<'a>(
+    turn: &'a Turn,
+    row: &'a ConversationRow,
+) -> impl Iterator<Item = MetadataRow> + 'a {
+    turn.conversation.metadata.pairs().iter().map(|(name, value)| MetadataRow {
+        conversation_id: row.id.clone(),
+        name: name.clone(),
+        value: value.clone(),
+        agent_id: row.agent_id.clone(),
+        account_id: row.account_id.clone(),
+    })
+}
+
+/// Adds the conversation. Its reference to the agent fails if the agent was deleted.
+fn begin(
+    c: &mut AnyConnection,
+    turn: &Turn,
+    row: &ConversationRow,
+    metadata: &[MetadataRow],
+) -> Result<(), TransactionError> {
+    match dialect::insert_conversation(c, row) {
         Err(DieselError::DatabaseError(DatabaseErrorKind::ForeignKeyViolation, _)) => {
-            return Err(Error::not_found("agent", conversation.agent_id).into());
+            return Err(Error::not_found("agent", turn.conversation.agent_id).into());
         }
         other => other?,
     };
-    let pairs: Vec<_> = conversation
-        .metadata
-        .pairs()
-        .iter()
-        .map(|(name, value)| MetadataRow {
-            conversation_id: row.id.clone(),
-            name: name.clone(),
-            value: value.clone(),
-            agent_id: row.agent_id.clone(),
-            account_id: row.account_id.clone(),
-        })
-        .collect();
-    Ok(dialect::insert_metadata(c, &pairs)?)
+    Ok(dialect::insert_metadata(c, metadata)?)
 }
 
 /// Reserves the positions of a turn and returns that of its first message. The update locks the
 /// row, so that turns of one conversation are stored one after the other.
 fn go_on(
     c: &mut AnyConnection,
-    conversation: &mut Conversation,
+    conversation: &Conversation,
     unanswered: i64,
-) -> Result<i64, TransactionError> {
+) -> Result<(i64, Stored), TransactionError> {
     let (id, account) = (conversation.id.to_string(), conversation.account_id.to_string());
     let now = conversation.updated_at.as_millis();
     let stored = dialect::continue_conversation(c, (&id, &account), (MESSAGES, unanswered), now)?;
     let (messages, unanswered, up, down, updated_at) =
         stored.ok_or_else(|| Error::not_found("conversation", conversation.id))?;
-    conversation.updated_at = time(updated_at);
-    conversation.counts = counts((messages, unanswered, up, down))?;
-    Ok(messages - MESSAGES)
+    let counts = counts((messages, unanswered, up, down))?;
+    Ok((messages - MESSAGES, Stored { counts, updated_at: time(updated_at) }))
 }
 
 /// The columns of counts: messages, unanswered, rated up and rated down.

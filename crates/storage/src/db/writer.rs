@@ -93,7 +93,15 @@ struct Unit {
     work: OwnedWork,
     outcome: Option<Result<(), Error>>,
     _place: Option<FairPermit<Party>>,
-    reply: oneshot::Sender<Result<(), Error>>,
+    reply: oneshot::Sender<Delivered>,
+}
+
+/// An outcome, with what the caller allocated for the change. The caller frees it: threads that free each other's memory
+/// wait for each other in glibc's allocator, and the writer would become the owner of memory of all of them.
+struct Delivered {
+    outcome: Result<(), Error>,
+    _work: OwnedWork,
+    _purpose: Purpose,
 }
 
 impl Unit {
@@ -147,7 +155,8 @@ impl Unit {
             (Err(cause), _) => Err(Error::unavailable(cause.to_owned())),
         };
         // A caller that went away needs no outcome.
-        let _ = self.reply.send(outcome);
+        let delivered = Delivered { outcome, _work: self.work, _purpose: self.purpose };
+        let _ = self.reply.send(delivered);
     }
 
     /// Refuses a change while the space that is reserved for deletions is used up.
@@ -236,7 +245,7 @@ impl Writer {
             reply,
         };
         self.hand_over(unit).await?;
-        outcome.await.map_err(|_| closed())?
+        outcome.await.map_err(|_| closed())?.outcome
     }
 
     /// Queues a unit; waits if many are queued.

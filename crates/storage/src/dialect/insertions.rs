@@ -91,9 +91,7 @@ impl<Conn> RunQueryDsl<Conn> for AddMessage<'_> {}
 impl<DB> QueryFragment<DB> for AddMessage<'_>
 where
     DB: Backend + HasSqlType<Text> + HasSqlType<BigInt>,
-    String: ToSql<Text, DB>,
     str: ToSql<Text, DB>,
-    Option<String>: ToSql<Nullable<Text>, DB>,
     for<'t> Option<&'t str>: ToSql<Nullable<Text>, DB>,
     i64: ToSql<BigInt, DB>,
 {
@@ -103,7 +101,7 @@ where
             "INSERT INTO messages (conversation_id, account_id, role, content, position, created_at, sources_used, \
              receipt) VALUES (",
         );
-        for text in [&*row.conversation_id, &*row.account_id, row.role, row.content] {
+        for text in [row.conversation_id, row.account_id, row.role, row.content] {
             out.push_bind_param::<Text, _>(text)?;
             out.push_sql(", ");
         }

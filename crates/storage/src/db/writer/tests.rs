@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use super::super::Party;
 use super::super::kept::keeping;
-use super::{Line, Purpose, Unit, Writer, commit_together, expected_after};
+use super::{Delivered, Line, Purpose, Unit, Writer, commit_together, expected_after};
 use crate::connection::{Access, AnyConnection, connect};
 use crate::error::TransactionError;
 use crate::reserve::Reserve;
@@ -21,7 +21,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// A unit with this work, and the receiver of its outcome.
 fn unit(
     work: impl FnMut(&mut AnyConnection) -> Result<(), TransactionError> + Send + 'static,
-) -> (Unit, oneshot::Receiver<Result<(), Error>>) {
+) -> (Unit, oneshot::Receiver<Delivered>) {
     let (reply, outcome) = oneshot::channel();
     let queued = Instant::now();
     let (deadline, limit, _place, outcome_of) = (None, LIMIT, None, outcome);
@@ -69,7 +69,7 @@ fn a_refusal_beside_changes_that_were_rolled_back_is_not_delivered() {
         unit.deliver(committed.as_ref().copied().map_err(String::as_str));
     }
     for outcome in [of_one, of_other] {
-        let outcome = outcome.blocking_recv().unwrap();
+        let outcome = outcome.blocking_recv().unwrap().outcome;
         assert!(matches!(outcome, Err(Error::Unavailable(_))), "{outcome:?}");
     }
 }
