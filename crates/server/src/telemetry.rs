@@ -70,11 +70,15 @@ fn lines<S>(format: LogFormat) -> Box<dyn Layer<S> + Send + Sync>
 where
     S: tracing::Subscriber + for<'a> LookupSpan<'a>,
 {
-    let lines =
-        fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
     match format {
-        LogFormat::Text => lines.boxed(),
-        LogFormat::Json => lines.json().flatten_event(true).boxed(),
+        LogFormat::Text => fmt::layer()
+            .with_writer(std::io::stderr)
+            .with_ansi(std::io::stderr().is_terminal())
+            .boxed(),
+        // That of `tracing_subscriber` reads and writes the fields of a span again for each field and each line.
+        LogFormat::Json => {
+            json_subscriber::layer().with_writer(std::io::stderr).flatten_event(true).boxed()
+        }
     }
 }
 
