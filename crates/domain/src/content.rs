@@ -117,7 +117,7 @@ pub fn cut_at_word(text: &str, limit: usize) -> Cow<'_, str> {
     let space = start.trim_end().rfind(char::is_whitespace).filter(|_| !ends_word);
     let words = space.and_then(|end| start.get(..end)).map(str::trim_end);
     let kept = words.filter(|words| !words.is_empty()).unwrap_or(start.trim_end());
-    format!("{kept}…").into()
+    [kept, "…"].concat().into()
 }
 
 /// One readable unit: a text, a file, a page of a website, a pair.

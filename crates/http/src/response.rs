@@ -18,9 +18,12 @@ pub(crate) const JSON: &str = "application/json";
 /// The content type of pages.
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
 
+/// As much as most replies have, for which there is room from the start.
+const USUAL_BYTES: usize = 2_000;
+
 /// The JSON text of a view.
 pub(crate) fn json_bytes(view: &impl Serialize) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(512);
+    let mut bytes = Vec::with_capacity(USUAL_BYTES);
     write_json(&mut bytes, view);
     bytes
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use serde::ser::Error as _;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::content::Passage;
@@ -10,6 +11,9 @@ use crate::id::{Id, kind};
 use crate::limits;
 use crate::ports::{ModelReply, Stage};
 use crate::retrieval::{Found, Hit, QueryTerm};
+
+/// As much as most receipts have, for which there is room from the start.
+const USUAL_BYTES: usize = 1_000;
 
 /// How a reply was produced. It is stored with the reply and contains no texts of sources or messages except for the
 /// analysed words of the question; the texts are read when it is requested.
@@ -135,6 +139,9 @@ impl Receipt {
     /// The receipt of a search. Its reply is still missing.
     pub fn of_search(asked: Asked, found: &Found) -> Self {
         let fits = |term: &&QueryTerm| term.text.len() <= limits::RECEIPT_TERM_BYTES;
+        let mut terms = Vec::with_capacity(found.terms.len().min(limits::RECEIPT_TERMS));
+        let kept = found.terms.iter().filter(fits).take(limits::RECEIPT_TERMS);
+        terms.extend(kept.map(ReceiptTerm::from));
         Self {
             request_id: asked.request_id,
             generation: asked.generation,
@@ -147,13 +154,7 @@ impl Receipt {
             by_meaning: asked.by_meaning,
             confidence: rounded(found.confidence),
             floor: rounded(found.floor),
-            terms: found
-                .terms
-                .iter()
-                .filter(fits)
-                .take(limits::RECEIPT_TERMS)
-                .map(ReceiptTerm::from)
-                .collect(),
+            terms,
             hits: found.hits.iter().take(limits::REPLY_PASSAGES).map(ReceiptHit::from).collect(),
             stages: Vec::new(),
         }
@@ -187,7 +188,10 @@ impl Receipt {
     /// Fails if the receipt cannot be written as JSON, which does not happen.
     pub fn encode(mut self) -> Result<Option<EncodedReceipt>, serde_json::Error> {
         loop {
-            let text = serde_json::to_string(&self)?;
+            let mut text = Vec::with_capacity(USUAL_BYTES);
+            serde_json::to_writer(&mut text, &self)?;
+            // JSON is UTF-8.
+            let text = String::from_utf8(text).map_err(serde_json::Error::custom)?;
             if text.len() <= limits::RECEIPT_BYTES {
                 return Ok(Some(EncodedReceipt(text)));
             }

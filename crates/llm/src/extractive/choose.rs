@@ -26,6 +26,8 @@ const CHARS_A_TOKEN: usize = 4;
 /// The number of passages that are read: of all kinds, and of those about something technical.
 const PASSAGES: usize = 3;
 const TECHNICAL_PASSAGES: usize = 5;
+/// The bytes of a short word with a space. There is room from the start for a sentence of such words.
+const BYTES_OF_WORD: usize = 5;
 /// The bonus for being next to a chosen sentence.
 const BESIDE: f32 = 0.1;
 /// The factor for a sentence whose words of the question are already covered.
@@ -54,7 +56,7 @@ pub(super) fn sentences<'a>(
     let asked = Asked::of(&request.question);
     let reading = |hit: &Hit| readings.of(&hit.text);
     let read_in = |spelling: Spelling| {
-        let mut read: Vec<Read<'_>> = Vec::new();
+        let mut read: Vec<Read<'_>> = Vec::with_capacity(TECHNICAL_PASSAGES);
         let passages = asked.reading_order(&request.passages, reading).take(TECHNICAL_PASSAGES);
         for (place, (index, hit)) in passages.enumerate() {
             let reading = reading(hit);
@@ -234,7 +236,8 @@ fn words(text: &str) -> Vec<u64> {
         hasher.finish()
     };
     let all = text.split(|c: char| !c.is_alphanumeric());
-    let mut words: Vec<u64> = all.filter(|word| !word.is_empty()).map(hash).collect();
+    let mut words: Vec<u64> = Vec::with_capacity(text.len() / BYTES_OF_WORD);
+    words.extend(all.filter(|word| !word.is_empty()).map(hash));
     words.sort_unstable();
     words.dedup();
     words

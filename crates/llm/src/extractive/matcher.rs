@@ -21,6 +21,9 @@ const COMPOUNDING: [&str; 8] = ["dan", "deu", "est", "fin", "hun", "nld", "nob",
 /// The shortest common beginning of a word and its analysed form, in letters.
 const COMMON: usize = 3;
 
+/// The occurrences of words for which there is room from the start.
+const OCCURRENCES: usize = 16;
+
 /// The words of the question that a text contains, one bit each.
 pub(super) type Mask = u64;
 
@@ -130,7 +133,7 @@ impl<'a> Matcher<'a> {
         words: impl IntoIterator<Item = Word>,
         language: Option<Language>,
     ) -> Vec<Occurrence> {
-        let mut found = Vec::new();
+        let mut found = Vec::with_capacity(OCCURRENCES);
         if !self.forms.is_empty() {
             for word in words {
                 if !self.may_begin_like(&word) {

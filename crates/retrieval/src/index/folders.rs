@@ -1,7 +1,7 @@
 //! Folders with one folder for each agent: those of the indexes, and those of the vectors.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cicerone_domain::{Error, Id, kind};
 
@@ -19,12 +19,24 @@ impl Folders {
 
     /// The folder of an agent, whether it exists or not.
     pub(crate) fn of(&self, agent: Id<kind::Agent>) -> PathBuf {
-        self.root.join(agent.to_string())
+        self.path(agent, "")
+    }
+
+    /// The path of a file in the folder of an agent, or of the folder.
+    fn path(&self, agent: Id<kind::Agent>, file: &str) -> PathBuf {
+        let agent = agent.to_string();
+        let room = self.root.as_os_str().len() + agent.len() + file.len() + 2;
+        let mut path = PathBuf::with_capacity(room);
+        path.extend([&*self.root, Path::new(&agent)]);
+        if !file.is_empty() {
+            path.push(file);
+        }
+        path
     }
 
     /// Whether the folder of an agent contains an index, which may have been deleted externally. Takes a microsecond.
     pub(super) fn exists(&self, agent: Id<kind::Agent>) -> bool {
-        self.of(agent).join("meta.json").exists()
+        self.path(agent, "meta.json").exists()
     }
 
     /// Whether an agent has a folder, even if it contains no complete index.

@@ -14,6 +14,8 @@ use crate::store::{exact_key, neighbours, pair};
 const WORDS: usize = 256;
 /// The most pairs and pieces of words that are looked up.
 const EXTRAS: usize = 128;
+/// The pieces of most words, for which there is room from the start.
+const GRAMS_OF_WORD: usize = 4;
 /// The most characters that are read of each message of the context.
 const CONTEXT_CHARS: usize = 1_000;
 /// The most messages of the context that are read. The question and each of them has a bit.
@@ -140,10 +142,18 @@ impl Analysed {
         analyses.sort_by_key(|(_, terms)| std::cmp::Reverse(stop_words(terms)));
 
         let language = analyses.first().and_then(|(language, _)| *language);
-        let mut analysed =
-            Self { language, words: Vec::new(), pairs: Vec::new(), grams: Vec::new() };
-        let mut by_range: HashMap<(usize, usize), usize> = HashMap::default();
-        let mut by_form: HashMap<String, usize> = HashMap::default();
+        // Enough for a question in one language.
+        let expected = analyses.first().map_or(0, |(_, terms)| terms.len());
+        let mut analysed = Self {
+            language,
+            words: Vec::with_capacity(expected.min(WORDS)),
+            pairs: Vec::with_capacity(expected.min(EXTRAS)),
+            grams: Vec::with_capacity((GRAMS_OF_WORD * expected).min(EXTRAS)),
+        };
+        let mut by_range: HashMap<(usize, usize), usize> =
+            HashMap::with_capacity_and_hasher(expected, <_>::default());
+        let mut by_form: HashMap<String, usize> =
+            HashMap::with_capacity_and_hasher(expected, <_>::default());
         for (_, terms) in &analyses {
             neighbours(terms, |first, second| analysed.add_pair(first, second));
             for term in terms {

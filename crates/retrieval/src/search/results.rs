@@ -78,10 +78,9 @@ impl From<&[QueryTerm]> for PackedTerms {
             weight: term.weight,
             is_context: term.is_context,
         };
-        Self {
-            texts: terms.iter().map(|term| term.text.as_str()).collect(),
-            terms: terms.iter().map(packed).collect(),
-        }
+        let mut texts = String::with_capacity(terms.iter().map(|term| term.text.len()).sum());
+        texts.extend(terms.iter().map(|term| term.text.as_str()));
+        Self { texts: texts.into(), terms: terms.iter().map(packed).collect() }
     }
 }
 

@@ -135,13 +135,12 @@ impl Snapshot {
         let mut ranking = rank(self, &question, limit + SPARE)?;
         self.leave_out_repetitions(&mut ranking.best)?;
         ranking.best.truncate(limit);
-        let words = ranking.words.into_iter().enumerate();
-        let terms: Vec<QueryTerm> = words
-            .flat_map(|(number, Counted { forms, weight, is_context })| {
-                let term = move |text| QueryTerm { text, weight, is_context, word: number };
-                forms.into_iter().map(term)
-            })
-            .collect();
+        let forms = ranking.words.iter().map(|word| word.forms.len()).sum();
+        let mut terms: Vec<QueryTerm> = Vec::with_capacity(forms);
+        for (word, Counted { forms, weight, is_context }) in ranking.words.into_iter().enumerate() {
+            let term = |text| QueryTerm { text, weight, is_context, word };
+            terms.extend(forms.into_iter().map(term));
+        }
         Ok(Outcome {
             best: ranking.best.into(),
             terms: PackedTerms::from(&*terms),

@@ -167,7 +167,8 @@ impl<'a> Read<'a> {
             chosen: Vec::new(),
             with_code: asked.may_be_shown(),
         };
-        let mut read = Self { quoted, own, scores: Vec::new(), words, above, title };
+        let scores = Vec::with_capacity(reading.units.len());
+        let mut read = Self { quoted, own, scores, words, above, title };
         read.score(matcher, asked, &terms, prior);
         Some(read)
     }

@@ -302,6 +302,7 @@ fn look_up_extras(
     bit: impl Fn(usize) -> u64,
     extras: &mut Vec<LookedExtra>,
 ) -> tantivy::Result<()> {
+    extras.reserve(terms.len());
     for (index, term) in terms.iter().enumerate() {
         let impacts = snapshot.content.impacts(field, &term.text)?;
         if !impacts.is_empty() {
