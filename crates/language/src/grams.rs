@@ -11,21 +11,14 @@ const LENGTH: usize = 4;
 /// as a whole. In scripts without spaces the pieces are single characters.
 pub fn grams(text: &str, mut each: impl FnMut(&str)) {
     let folded = fold(text);
-    let mut starts: Vec<usize> = Vec::new();
     for word in folded.unicode_words() {
-        starts.clear();
-        starts.extend(word.char_indices().map(|(start, _)| start));
-        if starts.len() <= LENGTH {
+        let starts = word.char_indices().map(|(start, _)| start);
+        if starts.clone().nth(LENGTH).is_none() {
             each(word);
             continue;
         }
-        let ends = starts.iter().skip(LENGTH).copied().chain([word.len()]);
-        starts
-            .iter()
-            .copied()
-            .zip(ends)
-            .filter_map(|(start, end)| word.get(start..end))
-            .for_each(&mut each);
+        let ends = starts.clone().skip(LENGTH).chain([word.len()]);
+        starts.zip(ends).filter_map(|(start, end)| word.get(start..end)).for_each(&mut each);
     }
 }
 

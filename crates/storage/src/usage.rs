@@ -43,6 +43,13 @@ pub(crate) struct UsageRow {
 }
 
 impl UsageRow {
+    /// Whether both are of the same agent and day.
+    fn is_with(&self, other: &Self) -> bool {
+        self.day == other.day
+            && self.agent_id == other.agent_id
+            && self.account_id == other.account_id
+    }
+
     /// The increments of the counting columns of a reply's day.
     pub(crate) fn counts(&self) -> [i64; COUNTED] {
         let mut counts = [0; COUNTED];
@@ -61,6 +68,13 @@ pub(crate) struct MonthRow {
     pub(crate) month: i64,
     pub(crate) messages: i64,
     pub(crate) tokens: i64,
+}
+
+impl MonthRow {
+    /// Whether both are of the same account and month.
+    fn is_with(&self, other: &Self) -> bool {
+        self.month == other.month && self.account_id == other.account_id
+    }
 }
 
 /// What an answered message adds to its day and to its month, known before it is stored.
@@ -83,32 +97,38 @@ impl Counted {
         dialect::add_usage(c, &self.day, self.counts)?;
         Ok(dialect::add_month_usage(c, &self.month)?)
     }
-
-    fn is_with(&self, other: &Self) -> bool {
-        let (one, other) = (&self.day, &other.day);
-        one.day == other.day && one.agent_id == other.agent_id && one.account_id == other.account_id
-    }
 }
 
-/// What the turns of a commit add: one row for each agent and day.
+/// What the turns of a commit add: one row for each agent and day, and one for each account and month.
 #[derive(Default)]
-pub(crate) struct Counts(Vec<Counted>);
+pub(crate) struct Counts {
+    days: Vec<(UsageRow, [i64; COUNTED])>,
+    months: Vec<MonthRow>,
+}
 
 impl Counts {
     pub(crate) fn add(&mut self, added: &Counted) {
-        let Some(counted) = self.0.iter_mut().find(|counted| counted.is_with(added)) else {
-            self.0.push(added.clone());
-            return;
-        };
-        for (count, more) in counted.counts.iter_mut().zip(added.counts) {
-            *count = count.saturating_add(more);
+        let Counted { day, counts, month } = added;
+        match self.days.iter_mut().find(|(known, _)| known.is_with(day)) {
+            None => self.days.push((day.clone(), *counts)),
+            Some((_, sums)) => {
+                for (sum, more) in sums.iter_mut().zip(counts) {
+                    *sum = sum.saturating_add(*more);
+                }
+            }
         }
-        counted.month.messages = counted.month.messages.saturating_add(added.month.messages);
-        counted.month.tokens = counted.month.tokens.saturating_add(added.month.tokens);
+        match self.months.iter_mut().find(|known| known.is_with(month)) {
+            None => self.months.push(month.clone()),
+            Some(known) => {
+                known.messages = known.messages.saturating_add(month.messages);
+                known.tokens = known.tokens.saturating_add(month.tokens);
+            }
+        }
     }
 
     pub(crate) fn store(&self, c: &mut AnyConnection) -> Result<(), TransactionError> {
-        self.0.iter().try_for_each(|counted| counted.store(c))
+        self.days.iter().try_for_each(|(day, counts)| dialect::add_usage(c, day, *counts))?;
+        Ok(self.months.iter().try_for_each(|month| dialect::add_month_usage(c, month))?)
     }
 }
 

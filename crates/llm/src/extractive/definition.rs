@@ -115,19 +115,21 @@ impl Subject {
             return false;
         }
         if let Some(term) = defined_term(sentence) {
-            let term = name(&term.to_lowercase());
+            let term = name(term);
             // "--[no-]tags" is "--tags" and "--no-tags".
             let is_named = |term: &str| {
                 let mut names = term.split([',', ' ', '=', '[', '(']).map(str::trim);
                 term == self.name || names.any(|name| name == self.name)
             };
-            if ["", "no-"].iter().any(|no| is_named(&term.replace("[no-]", no))) {
+            let may_be_negated = term.contains("[no-]");
+            let names = ["", "no-"].iter().filter(|_| may_be_negated);
+            if is_named(&term) || names.into_iter().any(|no| is_named(&term.replace("[no-]", no))) {
                 return true;
             }
         }
         let sentence = sentence.strip_prefix("- ").unwrap_or(sentence);
         let most = BEFORE_SUBJECT + self.name.len() + AFTER_SUBJECT;
-        let sentence = name(&first_words(sentence, most).to_lowercase());
+        let sentence = name(first_words(sentence, most));
         let Some(rest) = without_name(&sentence, &self.name) else { return false };
         let mut words = rest.split_whitespace();
         let word = words.next().unwrap_or_default();
@@ -184,12 +186,16 @@ fn first_words(text: &str, bytes: usize) -> &str {
 
 /// The words in lower case, without marks and without the article before them.
 fn name(text: &str) -> String {
-    let text = text.replace(MARKS, "");
-    let text = text.trim();
+    let mut name = text.to_lowercase();
+    name.retain(|c| !MARKS.contains(&c));
+    name.truncate(name.trim_end().len());
+    let start = name.trim_start();
     let article = ARTICLES
         .iter()
-        .find_map(|article| text.strip_prefix(article).and_then(|rest| rest.strip_prefix(' ')));
-    article.unwrap_or(text).trim().to_owned()
+        .find_map(|article| start.strip_prefix(article).and_then(|rest| rest.strip_prefix(' ')));
+    let before = name.len() - article.unwrap_or(start).trim_start().len();
+    name.drain(..before);
+    name
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! The kind of answer that a question asks for, and the sentences that contain that kind.
 
+use compact_str::CompactString;
+
 /// The kind of thing that a question asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wanted {
@@ -178,7 +180,7 @@ const NEGATIONS: [&str; 27] = [
 /// Whether a text contains a negation.
 pub(super) fn is_negated(text: &str) -> bool {
     text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '\'' | '’')).any(|word| {
-        let word = word.to_lowercase();
+        let word = CompactString::from_str_to_lowercase(word);
         NEGATIONS.contains(&word.as_str()) || word.ends_with("n't") || word.ends_with("n’t")
     })
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use cicerone_domain::retrieval::Query;
 use cicerone_language::{Language, Term, grams, terms};
+use compact_str::CompactString;
 use foldhash::HashMap;
 
 use super::ranking::bit;
@@ -50,7 +51,8 @@ pub(super) struct Word {
 /// A term that supports the words.
 #[derive(Debug, Clone)]
 pub(super) struct Extra {
-    pub(super) text: String,
+    /// A question has some forty, most of them of four letters.
+    pub(super) text: CompactString,
     /// Its weight among terms of its kind.
     pub(super) weight: f32,
 }
@@ -152,7 +154,7 @@ impl Analysed {
         };
         let mut by_range: HashMap<(usize, usize), usize> =
             HashMap::with_capacity_and_hasher(expected, <_>::default());
-        let mut by_form: HashMap<String, usize> =
+        let mut by_form: HashMap<&str, usize> =
             HashMap::with_capacity_and_hasher(expected, <_>::default());
         for (_, terms) in &analyses {
             neighbours(terms, |first, second| analysed.add_pair(first, second));
@@ -207,14 +209,14 @@ impl Analysed {
         }
     }
 
-    fn add_term(
+    fn add_term<'terms>(
         &mut self,
-        term: &Term,
+        term: &'terms Term,
         by_range: &mut HashMap<(usize, usize), usize>,
-        by_form: &mut HashMap<String, usize>,
+        by_form: &mut HashMap<&'terms str, usize>,
     ) {
         let Range { start, end } = term.range;
-        if let Some(index) = by_form.get(&term.text).copied() {
+        if let Some(index) = by_form.get(term.text.as_str()).copied() {
             by_range.entry((start, end)).or_insert(index);
             return;
         }
@@ -229,7 +231,7 @@ impl Analysed {
             return;
         }
         by_range.insert((start, end), self.words.len());
-        by_form.insert(term.text.clone(), self.words.len());
+        by_form.insert(&term.text, self.words.len());
         self.words.push(Word {
             forms: vec![term.text.clone()],
             joined: Vec::new(),
@@ -263,8 +265,7 @@ impl Analysed {
                 continue;
             };
             // Scripts without spaces give several terms.
-            let joined =
-                cicerone_language::terms(&format!("{one}{other}").to_lowercase(), language);
+            let joined = cicerone_language::terms(&[one, other].concat().to_lowercase(), language);
             let [joined] = joined.as_slice() else { continue };
             if joined.is_stop_word {
                 continue;
@@ -320,6 +321,6 @@ fn add(extras: &mut Vec<Extra>, text: &str, weight: f32) -> Option<usize> {
     if known.is_some() || extras.len() >= EXTRAS {
         return known;
     }
-    extras.push(Extra { text: text.to_owned(), weight });
+    extras.push(Extra { text: text.into(), weight });
     Some(extras.len() - 1)
 }

@@ -7,6 +7,8 @@ mod scoring;
 pub(super) mod stored;
 mod typing;
 
+use std::borrow::Cow;
+
 use super::question::{QUESTION, Question};
 use super::snapshot::Snapshot;
 use super::weights::{
@@ -34,19 +36,22 @@ pub(super) struct Ranked {
 }
 
 /// A word that contributed to the ranking.
-pub(super) struct Counted {
-    pub(super) forms: Vec<String>,
+pub(super) struct Counted<'question> {
+    /// The forms that were looked for, or found if they are spelled differently.
+    pub(super) forms: Cow<'question, [String]>,
+    /// Those as one word with a neighbour.
+    pub(super) joined: Vec<String>,
     pub(super) weight: f32,
     /// Whether it is in an earlier message and not in the question.
     pub(super) is_context: bool,
 }
 
 /// The result of ranking.
-pub(super) struct Ranking {
+pub(super) struct Ranking<'question> {
     /// The best passages, best first.
     pub(super) best: Vec<Ranked>,
     /// The words that contributed to the ranking.
-    pub(super) words: Vec<Counted>,
+    pub(super) words: Vec<Counted<'question>>,
     /// How sure it is that the best passages answer the question.
     pub(super) confidence: f32,
 }
@@ -68,11 +73,11 @@ impl Candidate {
 }
 
 /// The `limit` passages that fit `question` best.
-pub(super) fn rank(
+pub(super) fn rank<'question>(
     snapshot: &Snapshot,
-    question: &Question,
+    question: &'question Question,
     limit: usize,
-) -> tantivy::Result<Ranking> {
+) -> tantivy::Result<Ranking<'question>> {
     let looked = look_up(snapshot, question)?;
     let exact = match question.exact.as_str() {
         "" => Vec::new(),
@@ -91,7 +96,8 @@ pub(super) fn rank(
             .words
             .into_iter()
             .map(|word| Counted {
-                forms: word.forms.into_owned().into_iter().chain(word.joined).collect(),
+                forms: word.forms,
+                joined: word.joined,
                 weight: word.weight,
                 is_context: word.messages & QUESTION == 0,
             })

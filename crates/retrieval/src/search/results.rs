@@ -56,6 +56,22 @@ struct PackedTerm {
 }
 
 impl PackedTerms {
+    /// The forms of words, each with the number of its word, its weight, and whether it is of the context.
+    pub(super) fn of<'a>(terms: impl Iterator<Item = (&'a str, usize, f32, bool)> + Clone) -> Self {
+        let number = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
+        let (count, bytes) = terms
+            .clone()
+            .fold((0, 0), |(count, bytes), (text, ..)| (count + 1, bytes + text.len()));
+        // Exactly as much as they need, because they are kept.
+        let (mut texts, mut packed) = (String::with_capacity(bytes), Vec::with_capacity(count));
+        for (text, word, weight, is_context) in terms {
+            texts.push_str(text);
+            let (bytes, word) = (number(text.len()), number(word));
+            packed.push(PackedTerm { bytes, word, weight, is_context });
+        }
+        Self { texts: texts.into(), terms: packed.into() }
+    }
+
     /// The words with their texts.
     pub(super) fn unpacked(&self) -> Vec<QueryTerm> {
         let mut texts = &*self.texts;
@@ -66,21 +82,6 @@ impl PackedTerms {
             QueryTerm { text: text.to_owned(), weight, is_context, word: term.word.into() }
         };
         self.terms.iter().map(unpacked).collect()
-    }
-}
-
-impl From<&[QueryTerm]> for PackedTerms {
-    fn from(terms: &[QueryTerm]) -> Self {
-        let number = |number: usize| u16::try_from(number).unwrap_or(u16::MAX);
-        let packed = |term: &QueryTerm| PackedTerm {
-            bytes: number(term.text.len()),
-            word: number(term.word),
-            weight: term.weight,
-            is_context: term.is_context,
-        };
-        let mut texts = String::with_capacity(terms.iter().map(|term| term.text.len()).sum());
-        texts.extend(terms.iter().map(|term| term.text.as_str()));
-        Self { texts: texts.into(), terms: terms.iter().map(packed).collect() }
     }
 }
 
@@ -168,14 +169,7 @@ mod tests {
         let key = KeyRef::new(1, &query, 8).unwrap();
         let is_cached = results.get(&key).is_some();
         if !is_cached {
-            let term = |word| QueryTerm {
-                text: "person".to_owned(),
-                weight: 1.0,
-                is_context: false,
-                word,
-            };
-            let terms: Vec<QueryTerm> = (0..8).map(term).collect();
-            let terms = PackedTerms::from(&*terms);
+            let terms = PackedTerms::of((0..8).map(|word| ("person", word, 1.0, false)));
             let ranked = Ranked { number: 1, score: 1.0, coverage: 1.0, confidence: 1.0 };
             let outcome = Outcome { best: [ranked; 8].into(), terms, confidence: 1.0, id: None };
             results.insert(key.to_key(), Arc::new(outcome));
@@ -205,7 +199,8 @@ mod tests {
         };
         for texts in [&[][..], &["open"], &["größe", "", "営業", "a"]] {
             let terms: Vec<QueryTerm> = texts.iter().copied().enumerate().map(term).collect();
-            assert_eq!(PackedTerms::from(&*terms).unpacked(), terms);
+            let packed = terms.iter().map(|t| (&*t.text, t.word, t.weight, t.is_context));
+            assert_eq!(PackedTerms::of(packed).unpacked(), terms);
         }
     }
 }

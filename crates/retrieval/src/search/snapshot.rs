@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, OnceLock};
 
-use cicerone_domain::retrieval::{Found, Hit, Query, QueryTerm};
+use cicerone_domain::retrieval::{Found, Hit, Query};
 use cicerone_language::Language;
 
 use super::content::{Content, InMemory, Segments};
 use super::question::Question;
-use super::ranking::{Counted, Ranked, rank, stored};
+use super::ranking::{Ranked, rank, stored};
 use super::recent::{Recent, SnapshotRecent};
 use super::results::{Outcome, PackedTerms};
 use super::weights::floor;
@@ -135,15 +135,13 @@ impl Snapshot {
         let mut ranking = rank(self, &question, limit + SPARE)?;
         self.leave_out_repetitions(&mut ranking.best)?;
         ranking.best.truncate(limit);
-        let forms = ranking.words.iter().map(|word| word.forms.len()).sum();
-        let mut terms: Vec<QueryTerm> = Vec::with_capacity(forms);
-        for (word, Counted { forms, weight, is_context }) in ranking.words.into_iter().enumerate() {
-            let term = |text| QueryTerm { text, weight, is_context, word };
-            terms.extend(forms.into_iter().map(term));
-        }
+        let terms = ranking.words.iter().enumerate().flat_map(|(number, word)| {
+            let forms = word.forms.iter().chain(&word.joined);
+            forms.map(move |form| (form.as_str(), number, word.weight, word.is_context))
+        });
         Ok(Outcome {
             best: ranking.best.into(),
-            terms: PackedTerms::from(&*terms),
+            terms: PackedTerms::of(terms),
             confidence: ranking.confidence,
             id: None,
         })
@@ -151,7 +149,7 @@ impl Snapshot {
 
     /// Leaves out passages with the text of a better one, which some websites have on many pages.
     fn leave_out_repetitions(&self, best: &mut Vec<Ranked>) -> tantivy::Result<()> {
-        let mut texts: Vec<Arc<str>> = Vec::new();
+        let mut texts: Vec<Arc<str>> = Vec::with_capacity(best.len().min(COMPARED));
         let mut kept = Vec::with_capacity(best.len());
         for ranked in best.iter().take(COMPARED) {
             let record = self.content.record(ranked.number)?;

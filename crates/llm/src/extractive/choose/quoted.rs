@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use compact_str::CompactString;
+
 use crate::extractive::readings::Reading;
 use crate::extractive::units::{Kind, Unit};
 
@@ -279,7 +281,7 @@ const REFERRING_UNSPACED: &[&str] =
 fn refers_back(sentence: &str) -> bool {
     let start = sentence.trim_start_matches(|c: char| !c.is_alphanumeric());
     let word = start.split(|c: char| !c.is_alphanumeric() && c != '\u{94D}').next();
-    let word = word.unwrap_or_default().to_lowercase();
+    let word = CompactString::from_str_to_lowercase(word.unwrap_or_default());
     REFERRING.contains(&word.as_str())
         || REFERRING_UNSPACED.iter().any(|word| start.starts_with(word))
 }
