@@ -18,7 +18,7 @@ pub(crate) const JSON: &str = "application/json";
 /// The content type of pages.
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
 
-/// As much as most replies have, for which there is room from the start.
+/// As much as a reply of an agent has, for which there is room from the start.
 const USUAL_BYTES: usize = 2_000;
 
 /// The JSON text of a view.

@@ -103,7 +103,8 @@ impl Visitors {
             return Ok(Some(found));
         }
         let Some(open) = application.widgets.open(token).await? else { return Ok(None) };
-        let view = json_bytes(&ConfigurationView::from(&open)).into();
+        // Without room that it does not need, because it is kept.
+        let view = json_bytes(&ConfigurationView::from(&open)).into_boxed_slice().into();
         let found = Arc::new(Found { open, view });
         let bytes = u64::try_from(found.bytes()).unwrap_or(u64::MAX);
         self.found.insert(*token, Arc::clone(&found), bytes);

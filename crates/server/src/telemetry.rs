@@ -75,7 +75,7 @@ where
             .with_writer(std::io::stderr)
             .with_ansi(std::io::stderr().is_terminal())
             .boxed(),
-        // That of `tracing_subscriber` reads and writes the fields of a span again for each field and each line.
+        // The JSON layer of `tracing_subscriber` parses the fields of a span again for each later field and each line.
         LogFormat::Json => {
             json_subscriber::layer().with_writer(std::io::stderr).flatten_event(true).boxed()
         }

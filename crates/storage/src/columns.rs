@@ -9,9 +9,6 @@ use serde::de::DeserializeOwned;
 
 use crate::error::{TransactionError, Unreadable};
 
-/// As much JSON as the citations of most replies have, for which there is room from the start.
-const USUAL_JSON_BYTES: usize = 1_000;
-
 /// Parses an id from its column.
 pub(crate) fn id<K: Kind>(column: &'static str, text: &str) -> Result<Id<K>, TransactionError> {
     Id::from_str(text).map_err(|_| unreadable(column, text))
@@ -54,7 +51,12 @@ pub(crate) const fn time(millis: i64) -> Timestamp {
 
 /// A value as JSON text.
 pub(crate) fn to_json<T: Serialize>(value: &T) -> Result<String, TransactionError> {
-    let mut text = Vec::with_capacity(USUAL_JSON_BYTES);
+    serde_json::to_string(value).map_err(TransactionError::internal)
+}
+
+/// The same for a value that has some 1,000 bytes of text, for which there is room from the start.
+pub(crate) fn to_long_json<T: Serialize>(value: &T) -> Result<String, TransactionError> {
+    let mut text = Vec::with_capacity(1_000);
     serde_json::to_writer(&mut text, value).map_err(TransactionError::internal)?;
     String::from_utf8(text).map_err(TransactionError::internal)
 }

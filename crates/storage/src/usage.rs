@@ -366,3 +366,59 @@ fn usage((day, agent, messages, prompt, completion): Row) -> Result<DayUsage, Tr
         },
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{COUNTED, Counted, Counts, MonthRow, StatisticsRow, UsageRow};
+
+    fn counted(account: &str, agent: &str, day: i64) -> Counted {
+        let row = UsageRow {
+            account_id: account.to_owned(),
+            day,
+            agent_id: agent.to_owned(),
+            messages: 1,
+            prompt_tokens: 20,
+            completion_tokens: 3,
+            statistics: StatisticsRow::default(),
+        };
+        let (account_id, month) = (account.to_owned(), day / 30);
+        let month = MonthRow { account_id, month, messages: 1, tokens: 23 };
+        Counted { counts: row.counts(), day: row, month }
+    }
+
+    #[test]
+    fn a_commit_adds_once_to_each_day_of_an_agent_and_each_month_of_an_account() {
+        let mut counts = Counts::default();
+        for (account, agent, day) in [
+            ("a", "1", 1),
+            ("a", "2", 1),
+            ("b", "3", 1),
+            ("a", "1", 1),
+            ("a", "1", 2),
+            ("a", "1", 31),
+        ] {
+            counts.add(&counted(account, agent, day));
+        }
+        let sum = |(row, sums): &(UsageRow, [i64; COUNTED])| {
+            (row.account_id.clone(), row.agent_id.clone(), row.day, sums[0], sums[1], sums[2])
+        };
+        let day = |account: &str, agent: &str, day, messages| {
+            (account.to_owned(), agent.to_owned(), day, messages, 20 * messages, 3 * messages)
+        };
+        let days: Vec<_> = counts.days.iter().map(sum).collect();
+        let expected = [
+            day("a", "1", 1, 2),
+            day("a", "2", 1, 1),
+            day("b", "3", 1, 1),
+            day("a", "1", 2, 1),
+            day("a", "1", 31, 1),
+        ];
+        assert_eq!(days, expected);
+        let months: Vec<_> = counts
+            .months
+            .iter()
+            .map(|row| (row.account_id.as_str(), row.month, row.messages, row.tokens))
+            .collect();
+        assert_eq!(months, [("a", 0, 4, 92), ("b", 0, 1, 23), ("a", 1, 1, 23)]);
+    }
+}

@@ -45,6 +45,28 @@ async fn a_request_is_followed_into_its_job_and_its_deliveries() {
     }
 }
 
+#[tokio::test]
+async fn the_line_of_a_request_says_what_was_asked_and_what_became_of_it() {
+    let server = Server::of(&program()).env("CICERONE_LOG_FORMAT", "json").start();
+    let client = server.client();
+    let answer = client.get("/v1/agents/agent_0123456789").await;
+    let id = answer.request_id().to_owned();
+    let line = line(&server, &["cicerone::access", &id]).await;
+    let line: Value = serde_json::from_str(&line).expect("a line is a JSON object");
+    let span = json!({
+        "name": "request",
+        "request_id": id,
+        "method": "GET",
+        "route": "/v1/agents/{agent_id}",
+        "status": 404,
+    });
+    assert_eq!(line["span"], span, "{line}");
+    assert_eq!([&line["level"], &line["message"]], ["INFO", "served"], "{line}");
+    assert!(line["latency_ms"].as_f64().is_some_and(|latency| latency > 0.0), "{line}");
+    let time = line["timestamp"].as_str().unwrap_or_default();
+    assert!(time.starts_with("20") && time.ends_with('Z') && time.len() == 27, "{line}");
+}
+
 /// Does a bit of everything, with words that no log may contain; some of it fails.
 async fn everything(server: &Server, receiver: &Receiver) {
     let client = server.client();

@@ -121,9 +121,9 @@ impl Subject {
                 let mut names = term.split([',', ' ', '=', '[', '(']).map(str::trim);
                 term == self.name || names.any(|name| name == self.name)
             };
-            let may_be_negated = term.contains("[no-]");
-            let names = ["", "no-"].iter().filter(|_| may_be_negated);
-            if is_named(&term) || names.into_iter().any(|no| is_named(&term.replace("[no-]", no))) {
+            let is_either = || ["", "no-"].iter().any(|no| is_named(&term.replace("[no-]", no)));
+            let is_term = if term.contains("[no-]") { is_either() } else { is_named(&term) };
+            if is_term {
                 return true;
             }
         }
@@ -227,6 +227,8 @@ mod tests {
             assert!(subject.is_defined_by("- `-l`, `--locked`: Asserts it."), "{question}");
             assert!(!subject.is_defined_by("`--frozen`: The same as `--locked`."), "{question}");
         }
+        let subject = Subject::of("What does -- do?").unwrap();
+        assert!(!subject.is_defined_by("`--[no-]locked`: Asserts that nothing changes."));
         let subject = Subject::of("What does CASCADE do in TRUNCATE?").unwrap();
         assert!(subject.is_defined_by("`CASCADE`: Truncates all tables with references."));
     }

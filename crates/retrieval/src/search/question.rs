@@ -153,9 +153,9 @@ impl Analysed {
             grams: Vec::with_capacity((GRAMS_OF_WORD * expected).min(EXTRAS)),
         };
         let mut by_range: HashMap<(usize, usize), usize> =
-            HashMap::with_capacity_and_hasher(expected, <_>::default());
+            HashMap::with_capacity_and_hasher(expected.min(WORDS), <_>::default());
         let mut by_form: HashMap<&str, usize> =
-            HashMap::with_capacity_and_hasher(expected, <_>::default());
+            HashMap::with_capacity_and_hasher(expected.min(WORDS), <_>::default());
         for (_, terms) in &analyses {
             neighbours(terms, |first, second| analysed.add_pair(first, second));
             for term in terms {

@@ -39,7 +39,7 @@ pub(super) struct Ranked {
 pub(super) struct Counted<'question> {
     /// The forms that were looked for, or found if they are spelled differently.
     pub(super) forms: Cow<'question, [String]>,
-    /// Those as one word with a neighbour.
+    /// The forms as one word with a neighbour.
     pub(super) joined: Vec<String>,
     pub(super) weight: f32,
     /// Whether it is in an earlier message and not in the question.

@@ -14,7 +14,7 @@ use cicerone_domain::{Error, Id, kind};
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-use super::turn::{self, Prepared, Stored};
+use super::turn::{self, Rows, Stored};
 use crate::connection::AnyConnection;
 use crate::db::{Changes, Db, closed, too_late};
 use crate::storage::Storage;
@@ -59,17 +59,17 @@ impl Storage {
             return self.append_gathered(turn).await;
         }
         let (account, counted) = (turn.conversation.account_id, Counted::of(&turn));
-        let prepared = Arc::new(Prepared::new(turn)?);
-        let whole = Arc::clone(&prepared);
+        let rows = if self.db.commits_apart() { None } else { Some(Rows::of(&turn)?) };
+        let turn = Arc::new(turn);
+        let whole = Arc::clone(&turn);
         let completion = completion.map(|completion| {
-            completion.over(move |stored: &Stored| stored.of(whole.turn.clone()))
+            completion.over(move |stored: &Stored| stored.of(Turn::clone(&whole)))
         });
-        let to_store = Arc::clone(&prepared);
-        let append = move |c: &mut AnyConnection| turn::append(c, &to_store);
+        let to_store = Arc::clone(&turn);
+        let append = move |c: &mut AnyConnection| turn::append(c, &to_store, rows.as_ref());
         let stored = self.db.of(account).write_turn(counted, completion, append).await?;
         // The work is done, and has been dropped.
-        let turn = Arc::try_unwrap(prepared).map_or_else(|p| p.turn.clone(), |p| p.turn);
-        Ok(stored.of(turn))
+        Ok(stored.of(Arc::unwrap_or_clone(turn)))
     }
 
     /// Stores a turn, with others of its account if there are any. Once started, it continues even if the caller
@@ -142,12 +142,9 @@ fn store(changes: &Changes, batch: Vec<Waiting>) {
 fn store_alone(changes: &Changes, batch: Vec<Waiting>) {
     for waiting in batch {
         let Waiting { turn, since: _, reply } = waiting;
-        let stored = Prepared::new(turn).map_err(Error::from).and_then(|prepared| {
-            let stored = changes.write(|c| turn::append(c, &prepared))?;
-            Ok(stored.of(prepared.turn))
-        });
+        let stored = changes.write(|c| turn::append(c, &turn, None));
         // The caller may have disconnected.
-        let _ = reply.send(stored);
+        let _ = reply.send(stored.map(|stored| stored.of(turn)));
     }
 }
 

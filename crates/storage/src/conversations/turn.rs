@@ -6,7 +6,7 @@ use cicerone_domain::{Conversation, Error, Timestamp};
 use diesel::result::{DatabaseErrorKind, Error as DieselError};
 
 use super::{ConversationRow, MetadataRow, NewMessageRow};
-use crate::columns::{narrow, time, to_json};
+use crate::columns::{narrow, time, to_json, to_long_json};
 use crate::connection::AnyConnection;
 use crate::dialect::{self, TurnRow, Turns};
 use crate::error::TransactionError;
@@ -15,11 +15,10 @@ use crate::usage::{self, StatisticsRow};
 
 const MESSAGES: i64 = 2;
 
-/// A turn, with those of its columns that are known before it is stored. They are written by the caller: on SQLite, all
-/// turns wait for the thread that stores them.
-pub(super) struct Prepared {
-    pub(super) turn: Turn,
-    /// The row of the conversation, if it begins with this turn.
+/// The rows of a turn, without the positions of its messages. On SQLite, all turns wait for the thread that stores them,
+/// so the caller makes them.
+pub(super) struct Rows {
+    /// That of the conversation, if it begins with this turn.
     conversation: Option<ConversationRow>,
     metadata: Vec<MetadataRow>,
     conversation_id: String,
@@ -28,19 +27,22 @@ pub(super) struct Prepared {
     sources_used: Option<String>,
 }
 
-impl Prepared {
-    pub(super) fn new(turn: Turn) -> Result<Self, TransactionError> {
-        let conversation = turn.is_first.then(|| conversation_row(&turn)).transpose()?;
-        let metadata = conversation.iter().flat_map(|row| metadata_rows(&turn, row)).collect();
-        let sources_used = sources_used(&turn)?;
-        let conversation_id = turn.conversation.id.to_string();
-        let account_id = turn.conversation.account_id.to_string();
-        Ok(Self { turn, conversation, metadata, conversation_id, account_id, sources_used })
+impl Rows {
+    pub(super) fn of(turn: &Turn) -> Result<Self, TransactionError> {
+        let conversation = turn.is_first.then(|| conversation_row(turn)).transpose()?;
+        let metadata = conversation.iter().flat_map(|row| metadata_rows(turn, row)).collect();
+        Ok(Self {
+            conversation,
+            metadata,
+            conversation_id: turn.conversation.id.to_string(),
+            account_id: turn.conversation.account_id.to_string(),
+            sources_used: sources_used(turn)?,
+        })
     }
 
     /// The messages, the first of which gets this position.
-    fn messages(&self, first: i64) -> [NewMessageRow<'_>; 2] {
-        let Turn { question, reply, receipt, .. } = &self.turn;
+    fn messages<'a>(&'a self, turn: &'a Turn, first: i64) -> [NewMessageRow<'a>; 2] {
+        let Turn { question, reply, receipt, .. } = turn;
         let sources_used = self.sources_used.as_deref();
         let receipt = receipt.as_ref().map(EncodedReceipt::as_str);
         [
@@ -71,20 +73,26 @@ pub(super) struct Stored {
 }
 
 impl Stored {
+    /// Writes the conversation as it is now into the turn.
+    pub(super) const fn write_to(self, turn: &mut Turn) {
+        turn.conversation.counts = self.counts;
+        turn.conversation.updated_at = self.updated_at;
+    }
+
     /// The turn with the conversation as it is now.
-    pub(super) fn of(self, turn: Turn) -> Turn {
-        let Self { counts, updated_at } = self;
-        let conversation = Conversation { counts, updated_at, ..turn.conversation };
-        Turn { conversation, ..turn }
+    pub(super) fn of(self, mut turn: Turn) -> Turn {
+        self.write_to(&mut turn);
+        turn
     }
 }
 
-/// Stores a turn. On SQLite it is counted by its commit, together with others.
+/// Stores a turn. On SQLite it is counted by its commit, together with others. `rows` are used on SQLite only, and are made
+/// here if the caller has not made them.
 pub(super) fn append(
     c: &mut AnyConnection,
-    prepared: &Prepared,
+    turn: &Turn,
+    rows: Option<&Rows>,
 ) -> Result<Stored, TransactionError> {
-    let turn = &prepared.turn;
     let (first, stored) = place(c, turn)?;
     turn.check_continues_last(narrow("conversations.message_count", first)?)?;
     match insert_together(c, &[(turn, first)]) {
@@ -95,10 +103,13 @@ pub(super) fn append(
         Ok(true) => return Ok(stored),
         Ok(false) => {}
     }
-    if let Some(row) = &prepared.conversation {
-        begin(c, turn, row, &prepared.metadata)?;
+    let made = if rows.is_none() { Some(Rows::of(turn)?) } else { None };
+    if let Some(rows) = rows.or(made.as_ref()) {
+        if let Some(row) = &rows.conversation {
+            begin(c, turn, row, &rows.metadata)?;
+        }
+        dialect::insert_messages(c, &rows.messages(turn, first))?;
     }
-    dialect::insert_messages(c, &prepared.messages(first))?;
     gaps::note_unanswered(c, turn, first)?;
     Ok(stored)
 }
@@ -121,7 +132,7 @@ pub(super) fn append_all(
     for (turn, first) in order {
         *first = match place(c, turn) {
             Ok((position, stored)) => {
-                *turn = stored.of(turn.clone());
+                stored.write_to(turn);
                 Ok(position)
             }
             Err(TransactionError::Refused(error @ Error::NotFound { .. })) => Err(error),
@@ -196,7 +207,7 @@ fn is_missing_agent(error: &DieselError) -> bool {
 
 /// The citations of a reply, as JSON; `None` if it has none.
 fn sources_used(turn: &Turn) -> Result<Option<String>, TransactionError> {
-    turn.is_answered().then(|| to_json(&turn.reply.sources_used)).transpose()
+    turn.is_answered().then(|| to_long_json(&turn.reply.sources_used)).transpose()
 }
 
 /// The position of a turn's question. Counts the turn in its conversation.
