@@ -18,12 +18,17 @@ pub(crate) const JSON: &str = "application/json";
 /// The content type of pages.
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
 
-/// As much as a reply of an agent has, for which there is room from the start.
-const USUAL_BYTES: usize = 2_000;
+/// As much as a reply of an agent has.
+const REPLY_BYTES: usize = 2_000;
 
 /// The JSON text of a view.
 pub(crate) fn json_bytes(view: &impl Serialize) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(USUAL_BYTES);
+    json_bytes_of(view, 512)
+}
+
+/// The same for a text that usually has `usual` bytes, for which there is room from the start.
+fn json_bytes_of(view: &impl Serialize, usual: usize) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(usual);
     write_json(&mut bytes, view);
     bytes
 }
@@ -114,7 +119,7 @@ pub(crate) fn keep(
     StoredResponse {
         status: status.as_u16(),
         content_type: Some(JSON.to_owned()),
-        body: json_bytes(view),
+        body: json_bytes_of(view, REPLY_BYTES),
         subject,
     }
 }

@@ -43,7 +43,7 @@ pub(crate) use gaps::insert_gap_question_once;
 pub(crate) use insertions::{insert_conversation, insert_messages};
 pub(crate) use source_states::update_state;
 pub(crate) use texts::insert_texts;
-pub(crate) use turns::{TurnRow, Turns, insert_turns, takes_turns};
+pub(crate) use turns::{TurnRow, Turns, insert_turns};
 pub(crate) use usage::{add_month_usage, add_usage};
 pub(crate) use vectors::{expect_vectors, insert_vectors, next_without_vectors};
 pub(crate) use widgets::{count_widget_message, lock_widget};

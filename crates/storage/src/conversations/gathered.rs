@@ -66,7 +66,10 @@ impl Storage {
             completion.over(move |stored: &Stored| stored.of(Turn::clone(&whole)))
         });
         let to_store = Arc::clone(&turn);
-        let append = move |c: &mut AnyConnection| turn::append(c, &to_store, rows.as_ref());
+        let append = move |c: &mut AnyConnection| match &rows {
+            Some(rows) => turn::append_rows(c, &to_store, rows),
+            None => turn::append(c, &to_store),
+        };
         let stored = self.db.of(account).write_turn(counted, completion, append).await?;
         // The work is done, and has been dropped.
         Ok(stored.of(Arc::unwrap_or_clone(turn)))
@@ -142,7 +145,7 @@ fn store(changes: &Changes, batch: Vec<Waiting>) {
 fn store_alone(changes: &Changes, batch: Vec<Waiting>) {
     for waiting in batch {
         let Waiting { turn, since: _, reply } = waiting;
-        let stored = changes.write(|c| turn::append(c, &turn, None));
+        let stored = changes.write(|c| turn::append(c, &turn));
         // The caller may have disconnected.
         let _ = reply.send(stored.map(|stored| stored.of(turn)));
     }

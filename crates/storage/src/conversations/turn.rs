@@ -86,32 +86,32 @@ impl Stored {
     }
 }
 
-/// Stores a turn. On SQLite it is counted by its commit, together with others. `rows` are used on SQLite only, and are made
-/// here if the caller has not made them.
-pub(super) fn append(
+/// Stores a turn on SQLite. It is counted by its commit, together with others.
+pub(super) fn append_rows(
     c: &mut AnyConnection,
     turn: &Turn,
-    rows: Option<&Rows>,
+    rows: &Rows,
 ) -> Result<Stored, TransactionError> {
+    let (first, stored) = place(c, turn)?;
+    turn.check_continues_last(narrow("conversations.message_count", first)?)?;
+    if let Some(row) = &rows.conversation {
+        begin(c, turn, row, &rows.metadata)?;
+    }
+    dialect::insert_messages(c, &rows.messages(turn, first))?;
+    gaps::note_unanswered(c, turn, first)?;
+    Ok(stored)
+}
+
+/// Stores a turn on PostgreSQL, and counts it.
+pub(super) fn append(c: &mut AnyConnection, turn: &Turn) -> Result<Stored, TransactionError> {
     let (first, stored) = place(c, turn)?;
     turn.check_continues_last(narrow("conversations.message_count", first)?)?;
     match insert_together(c, &[(turn, first)]) {
         Err(TransactionError::Database(error)) if is_missing_agent(&error) => {
-            return Err(Error::not_found("agent", turn.conversation.agent_id).into());
+            Err(Error::not_found("agent", turn.conversation.agent_id).into())
         }
-        Err(error) => return Err(error),
-        Ok(true) => return Ok(stored),
-        Ok(false) => {}
+        outcome => outcome.map(|()| stored),
     }
-    let made = if rows.is_none() { Some(Rows::of(turn)?) } else { None };
-    if let Some(rows) = rows.or(made.as_ref()) {
-        if let Some(row) = &rows.conversation {
-            begin(c, turn, row, &rows.metadata)?;
-        }
-        dialect::insert_messages(c, &rows.messages(turn, first))?;
-    }
-    gaps::note_unanswered(c, turn, first)?;
-    Ok(stored)
 }
 
 /// Whether a turn may be stored with others: such turns are never refused after part of them was stored.
@@ -143,21 +143,13 @@ pub(super) fn append_all(
         .iter()
         .filter_map(|(turn, first)| first.as_ref().ok().map(|first| (turn, *first)))
         .collect();
-    if !stored.is_empty() && !insert_together(c, &stored)? {
-        return Err(TransactionError::internal("turns were gathered for SQLite"));
-    }
+    insert_together(c, &stored)?;
     Ok(placed.into_iter().map(|(turn, first)| first.map(|_| turn)).collect())
 }
 
-/// Stores turns of one account, each with the position of its question, by one statement. Returns false on SQLite.
-fn insert_together(
-    c: &mut AnyConnection,
-    placed: &[(&Turn, i64)],
-) -> Result<bool, TransactionError> {
-    let Some((one, _)) = placed.first() else { return Ok(true) };
-    if !dialect::takes_turns(c) {
-        return Ok(false);
-    }
+/// Stores turns of one account on PostgreSQL, each with the position of its question, by one statement.
+fn insert_together(c: &mut AnyConnection, placed: &[(&Turn, i64)]) -> Result<(), TransactionError> {
+    let Some((one, _)) = placed.first() else { return Ok(()) };
     let account = one.conversation.account_id;
     let mut turns = Turns::of(account.to_string());
     for (turn, position) in placed {
@@ -165,7 +157,10 @@ fn insert_together(
         let (day, month) = usage::rows(account, turn.usage(), StatisticsRow::of(turn));
         turns.count(&day, &month);
     }
-    Ok(dialect::insert_turns(c, turns)?)
+    if dialect::insert_turns(c, turns)? {
+        return Ok(());
+    }
+    Err(TransactionError::internal("turns are not stored together on SQLite"))
 }
 
 fn row(turn: &Turn, position: i64) -> Result<TurnRow<'_>, TransactionError> {

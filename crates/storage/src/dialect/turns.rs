@@ -144,13 +144,8 @@ impl<'a> Turns<'a> {
     }
 }
 
-/// Whether turns are stored by [`insert_turns`]. On SQLite they are stored row by row: there is no round trip to save,
-/// and small statements are faster.
-pub(crate) const fn takes_turns(c: &AnyConnection) -> bool {
-    c.is_postgres()
-}
-
-/// Stores turns. Returns false on SQLite.
+/// Stores turns. Returns false on SQLite, where they are stored row by row: there is no round trip to save, and small
+/// statements are faster.
 pub(crate) fn insert_turns(c: &mut AnyConnection, turns: Turns<'_>) -> QueryResult<bool> {
     match c.either() {
         Either::Postgres(c) => turns.execute(c).map(|_| true),
