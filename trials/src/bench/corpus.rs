@@ -101,6 +101,18 @@ pub(crate) fn reordered(numbers: &mut Numbers, question: &str) -> String {
     format!("{ASKS}{}?", words.join(" "))
 }
 
+/// A question that is practically never asked again: five of the longer words of two sentences of a text, one after the
+/// other, in random order.
+pub(crate) fn new_question(numbers: &mut Numbers, text: &str) -> String {
+    let sentences: Vec<&str> = sentences(text).collect();
+    let index = numbers.below(sentences.len().saturating_sub(1) as u64) as usize;
+    let two = sentences.get(index..).unwrap_or_default().iter().take(2);
+    let mut words: Vec<&str> = two.flat_map(|sentence| long_words(sentence)).collect();
+    shuffle(numbers, &mut words);
+    words.truncate(5);
+    format!("{ASKS}{}?", words.join(" "))
+}
+
 /// Brings the items into a random order.
 pub(crate) fn shuffle<T>(numbers: &mut Numbers, items: &mut [T]) {
     for last in (1..items.len()).rev() {
@@ -116,7 +128,10 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn about(sentence: &str) -> String {
-    let words: Vec<&str> =
-        sentence.split_whitespace().filter(|word| word.len() > 4).take(5).collect();
+    let words: Vec<&str> = long_words(sentence).take(5).collect();
     format!("{ASKS}{}?", words.join(" "))
+}
+
+fn long_words(sentence: &str) -> impl Iterator<Item = &str> {
+    sentence.split_whitespace().filter(|word| word.len() > 4)
 }

@@ -26,7 +26,27 @@ struct Run {
     p99: f64,
 }
 
-/// Asks random agents, for each number of agents in turn, three times, and prints medians.
+/// What agents are asked.
+#[derive(Debug, Clone, Copy)]
+enum Questions {
+    /// Each question is new.
+    New,
+    /// Each agent is asked one question, again and again.
+    Same,
+}
+
+impl Questions {
+    const ALL: [Self; 2] = [Self::New, Self::Same];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::New => "each question new",
+            Self::Same => "one question for each agent",
+        }
+    }
+}
+
+/// Asks random agents, for each kind of question and number of agents in turn, three times, and prints medians.
 pub(super) async fn run(
     program: &Program,
     mut counts: Vec<usize>,
@@ -44,34 +64,44 @@ pub(super) async fn run(
         memory::of(server.pid())?
     );
     let (mut numbers, mut words) = (corpus::Numbers::new(17), corpus::Numbers::new(19));
-    let mut runs: Vec<(usize, Vec<Run>)> =
-        counts.into_iter().map(|count| (count, Vec::new())).collect();
-    for _ in 0..ROUNDS {
-        for (count, results) in &mut runs {
-            let below = u64::try_from(*count)?;
-            let chosen = (0..REQUESTS).map(|_| usize::try_from(numbers.below(below)));
-            let requests = chosen
-                .map(|index| {
-                    let (agent, text) = made.get(index?).context("an agent is missing")?;
-                    // About a thousand questions for each agent: few come again while their results are cached, so that
-                    // few agents have no advantage of that.
-                    let question = corpus::question(&mut words, text);
-                    Ok(request(&server, agent, &corpus::reordered(&mut words, &question)))
-                })
-                .collect::<anyhow::Result<Vec<_>>>()?;
-            let outcome =
-                load::run(server.address(), Arc::new(requests), connections, duration).await?;
-            let latency = |share| millis(outcome.percentile(share));
-            results.push(Run { rate: outcome.rate(), p50: latency(0.5), p99: latency(0.99) });
+    for questions in Questions::ALL {
+        let mut runs: Vec<(usize, Vec<Run>)> =
+            counts.iter().map(|count| (*count, Vec::new())).collect();
+        for _ in 0..ROUNDS {
+            for (count, results) in &mut runs {
+                let among = made.get(..*count).context("an agent is missing")?;
+                let requests = (0..REQUESTS).map(|_| {
+                    let chosen = usize::try_from(numbers.below(among.len() as u64))?;
+                    let (agent, text) = among.get(chosen).context("an agent is missing")?;
+                    let question = match questions {
+                        Questions::New => corpus::new_question(&mut words, text),
+                        Questions::Same => {
+                            corpus::questions(text).next().context("a text has no sentence")?
+                        }
+                    };
+                    Ok(request(&server, agent, &question))
+                });
+                let requests = Arc::new(requests.collect::<anyhow::Result<Vec<_>>>()?);
+                let outcome = load::run(server.address(), requests, connections, duration).await?;
+                let latency = |share| millis(outcome.percentile(share));
+                results.push(Run { rate: outcome.rate(), p50: latency(0.5), p99: latency(0.99) });
+            }
         }
+        print(questions, connections, &runs);
     }
+    println!("afterwards: {}", memory::of(server.pid())?);
+    Ok(())
+}
+
+fn print(questions: Questions, connections: usize, runs: &[(usize, Vec<Run>)]) {
     let median = |results: &[Run], of: fn(&Run) -> f64| {
         let mut values: Vec<f64> = results.iter().map(of).collect();
         values.sort_by(f64::total_cmp);
         values.get(values.len() / 2).copied().unwrap_or_default()
     };
+    println!("{}:", questions.name());
     let base = runs.first().map_or(0.0, |(_, results)| median(results, |run| run.rate));
-    for (count, results) in &runs {
+    for (count, results) in runs {
         let rate = median(results, |run| run.rate);
         println!(
             "{count:>7} agents, {connections} connections: {rate:>7.0} replies/s   p50 {:>6.2} ms   \
@@ -81,8 +111,6 @@ pub(super) async fn run(
             base / rate,
         );
     }
-    println!("afterwards: {}", memory::of(server.pid())?);
-    Ok(())
 }
 
 /// Creates agents with one text each, and returns each with its text.

@@ -1,66 +1,65 @@
 //! Agents that were read a moment ago.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cicerone_domain::id::kind;
 use cicerone_domain::{Agent, Id};
-use parking_lot::Mutex;
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
 
 /// How long an agent is known: the time in which replies may miss what another process has written.
-const LIFE: Duration = Duration::from_secs(5);
-/// The memory that they may take, in bytes.
-const BYTES: usize = 4 * 1_024 * 1_024;
+const LIFE: Duration = Duration::from_secs(60);
+/// The memory that they may take, in bytes: some 16,000 agents with a short prompt.
+const BYTES: u64 = 8 * 1_024 * 1_024;
+/// The expected number of entries, which only sizes the bookkeeping.
+const ENTRIES: usize = 16_384;
 /// What the table takes for each of them.
-const OVERHEAD: usize = 32;
+const OVERHEAD: usize = 64;
 
 /// Agents as they are in a SQLite file.
 ///
 /// Between two changes of anything except conversations, which only the single writer of this process makes, an agent
 /// is read once for all replies. As without this cache, everything that begins after a change by this process was
 /// acknowledged sees the change.
-#[derive(Default)]
-pub(crate) struct KnownAgents(Mutex<Known>);
+pub(crate) struct KnownAgents(Cache<Id<kind::Agent>, Known, Weight>);
 
-#[derive(Default)]
+/// An agent as it was after a number of changes.
+#[derive(Clone)]
 struct Known {
-    /// The number of the changes that they were read after.
     changes: u64,
-    /// When the first of them was read.
-    since: Option<Instant>,
-    agents: HashMap<Id<kind::Agent>, Agent>,
-    /// The memory that they take.
-    bytes: usize,
+    read_at: Instant,
+    agent: Arc<Agent>,
+}
+
+impl Default for KnownAgents {
+    fn default() -> Self {
+        Self(Cache::with_weighter(ENTRIES, BYTES, Weight))
+    }
 }
 
 impl KnownAgents {
     /// The agent, if it was read since the last of this number of changes.
     pub(crate) fn get(&self, changes: u64, id: Id<kind::Agent>) -> Option<Agent> {
-        let known = self.0.lock();
-        known.is_current(changes).then(|| known.agents.get(&id).cloned()).flatten()
+        let known = self.0.get(&id)?;
+        let is_current = known.changes == changes && known.read_at.elapsed() < LIFE;
+        is_current.then(|| Agent::clone(&known.agent))
     }
 
     /// Keeps an agent that was read after this number of changes.
     pub(crate) fn put(&self, changes: u64, agent: Agent) {
-        let bytes = bytes(&agent);
-        let mut known = self.0.lock();
-        if !known.is_current(changes) || known.bytes + bytes > BYTES {
-            let old = std::mem::take(&mut known.agents);
-            *known = Known { changes, since: Some(Instant::now()), ..Known::default() };
-            // Freeing thousands of them takes a moment, in which others may read.
-            drop(known);
-            drop(old);
-            known = self.0.lock();
-        }
-        if known.is_current(changes) && known.agents.insert(agent.id, agent).is_none() {
-            known.bytes += bytes;
-        }
+        let known = Known { changes, read_at: Instant::now(), agent: Arc::new(agent) };
+        self.0.insert(known.agent.id, known);
     }
 }
 
-impl Known {
-    fn is_current(&self, changes: u64) -> bool {
-        self.changes == changes && self.since.is_some_and(|since| since.elapsed() < LIFE)
+/// The size of an entry in bytes.
+#[derive(Clone)]
+struct Weight;
+
+impl Weighter<Id<kind::Agent>, Known> for Weight {
+    fn weight(&self, _: &Id<kind::Agent>, known: &Known) -> u64 {
+        bytes(&known.agent) as u64
     }
 }
 
@@ -68,7 +67,10 @@ impl Known {
 fn bytes(agent: &Agent) -> usize {
     let profile = &agent.profile;
     let texts = [profile.name.as_str(), profile.model.as_str(), profile.system_prompt.as_str()];
-    OVERHEAD + size_of::<Agent>() + texts.iter().map(|text| text.len()).sum::<usize>()
+    OVERHEAD
+        + size_of::<Known>()
+        + size_of::<Agent>()
+        + texts.iter().map(|text| text.len()).sum::<usize>()
 }
 
 #[cfg(test)]
@@ -102,8 +104,8 @@ mod tests {
         known.put(7, one.clone());
         assert_eq!(known.get(7, one.id), Some(one.clone()));
         assert_eq!(known.get(8, one.id), None);
-        known.put(8, agent(2, ""));
-        assert_eq!((known.get(8, one.id), known.get(7, one.id)), (None, None));
+        known.put(8, one.clone());
+        assert_eq!(known.get(8, one.id), Some(one));
     }
 
     #[test]
@@ -116,11 +118,10 @@ mod tests {
             known.put(1, agent.clone());
             assert_eq!(known.get(1, agent.id), Some(agent));
         }
-        let known = known.0.into_inner();
-        assert!(known.bytes <= BYTES && known.agents.len() < 1_048, "{}", known.agents.len());
-        assert_eq!(known.bytes, known.agents.values().map(super::bytes).sum::<usize>());
+        assert!(known.0.weight() <= BYTES && known.0.len() < 2_000, "{}", known.0.len());
         let small = KnownAgents::default();
-        (0..8_000).for_each(|number| small.put(1, agent(number, "")));
-        assert_eq!(small.0.into_inner().agents.len(), 8_000);
+        (0..12_000).for_each(|number| small.put(1, agent(number, "")));
+        let kept = (0..12_000).filter(|&number| small.get(1, agent(number, "").id).is_some());
+        assert!(kept.count() > 11_900);
     }
 }
