@@ -34,11 +34,11 @@ fn text(number: usize) -> String {
 }
 
 impl Made {
-    /// A request with a question about one of the sentences, its words in random order: about a thousand questions for each
-    /// agent, so that few agents have no advantage of cached results. The address of a server changes with each start.
+    /// A request with a new question, so that few agents have no advantage of cached results. The address of a server changes
+    /// with each start.
     pub(super) fn request(&self, server: &Server, numbers: &mut Numbers) -> Vec<u8> {
-        let question = corpus::question(numbers, &text(self.number));
-        request(server, &self.agent, &corpus::reordered(numbers, &question))
+        let question = corpus::new_question(numbers, &text(self.number));
+        request(server, &self.agent, &question)
     }
 }
 
