@@ -67,10 +67,12 @@ impl Weighter<Id<kind::Agent>, Known> for Weight {
 fn bytes(agent: &Agent) -> usize {
     let profile = &agent.profile;
     let texts = [profile.name.as_str(), profile.model.as_str(), profile.system_prompt.as_str()];
+    let managed = profile.managed.as_ref();
+    let managed = managed.map(|it| [it.set.as_str(), it.key.as_str(), it.hash.as_str()]);
     OVERHEAD
         + size_of::<Known>()
         + size_of::<Agent>()
-        + texts.iter().map(|text| text.len()).sum::<usize>()
+        + texts.iter().chain(managed.iter().flatten()).map(|text| text.len()).sum::<usize>()
 }
 
 #[cfg(test)]
