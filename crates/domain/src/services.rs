@@ -28,6 +28,7 @@ pub use conversations::{
 pub use gaps::{GapPorts, Gaps, NewGapAnswer};
 pub use idempotency::{Admission, Idempotency};
 pub use keys::{Issued, Keys, NewKey, RootKey};
+pub use pace::HeldRefusal;
 pub use quotas::{QuotaPass, Quotas};
 pub use sites::Sites;
 pub use sources::{NewSource, Sources};

@@ -22,7 +22,7 @@ use crate::idempotency::Completion;
 use crate::page::{Page, PageRequest};
 use crate::ports::{ConversationStore, LanguageModel, PassageIndex, WorkSignal};
 use crate::public_url::PublicUrl;
-use crate::services::pace::Paces;
+use crate::services::pace::{HeldRefusal, Paces};
 use crate::services::quotas::Quotas;
 use crate::services::thinking::Thinking;
 
@@ -137,9 +137,11 @@ impl Conversations {
         self.ids.next(self.entropy.as_ref())
     }
 
-    /// Whether messages have been refused within the last second because too many are sent.
-    pub fn is_refusing(&self) -> bool {
-        self.paces.is_refusing()
+    /// Holds the answer to a message that was refused with [`Error::Overloaded`] while its account sends more than the
+    /// server can answer. The refusal should be answered after [`HeldRefusal::wait`]. `None` if it should be answered at
+    /// once.
+    pub fn hold_refusal(&self, account: Id<kind::Account>) -> Option<HeldRefusal> {
+        self.paces.hold(account)
     }
 
     /// Conversations of an agent, newest first.

@@ -1,7 +1,10 @@
 //! How fast replies of an account are completed, and when further ones would take too long.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::num::NonZero;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::id::{Id, kind};
@@ -10,12 +13,19 @@ use crate::id::{Id, kind};
 const ALWAYS: u32 = 64;
 /// The shortest time over which the pace is measured.
 const WINDOW: Duration = Duration::from_millis(100);
-/// How long after a refusal others are expected.
-const REFUSING: Duration = Duration::from_secs(1);
-/// While an account sends more than the server can answer, its accepted replies may take this fraction of the longest
-/// wait: most of its messages are refused either way, and the fewer wait, the sooner each is answered. Callers who send
-/// a message only after the last reply are not refused, as long as the whole wait is enough for them.
-const SHARE_WHILE_FLOODED: u32 = 40;
+/// How long an account is expected to send too much after it was last seen to.
+const FLOODED: Duration = Duration::from_secs(1);
+/// In a flood, at least one message is refused for this many that are answered.
+const ANSWERED_A_REFUSAL: u32 = 8;
+/// How many replies per processor, but at least [`ALWAYS`], may be in progress for an account that sends more than the
+/// server can answer: most of its messages are refused either way, and the fewer wait, the sooner each is answered.
+/// Callers who send a message only after the last reply are not refused, as long as the longest wait is enough for them.
+const A_PROCESSOR_WHILE_FLOODED: u32 = 32;
+/// How many refusals per second and processor are answered to such an account. Callers who ignore `Retry-After` send the
+/// next message as soon as they have the answer, and each message has to be read before it can be refused.
+const REFUSALS_A_PROCESSOR: u32 = 4_000;
+/// The longest time after which a refusal is answered.
+const LONGEST_HOLD: Duration = Duration::from_secs(1);
 
 /// Refuses replies for which the server would need too long, from the pace of those before: by Little's law, one that
 /// begins takes about as long as those in progress take to be done one after the other. Time in which a reply waits for
@@ -23,14 +33,16 @@ const SHARE_WHILE_FLOODED: u32 = 40;
 #[derive(Debug, Clone)]
 pub(super) struct Paces {
     longest_wait: Duration,
+    processors: u32,
     state: Arc<Mutex<State>>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Of the accounts with replies in progress.
+    /// Of the accounts with replies in progress, held refusals or a flood.
     accounts: HashMap<Id<kind::Account>, Pace>,
-    refused: Option<Instant>,
+    /// When accounts whose floods are over were last removed.
+    tidied: Option<Instant>,
 }
 
 #[derive(Debug, Default)]
@@ -50,6 +62,16 @@ struct Pace {
     refused: u32,
     /// When the account was last seen to send more than the server can answer.
     flooded: Option<Instant>,
+    /// Refusals that have not been answered yet.
+    held: u32,
+}
+
+/// A refusal that counts as unanswered until this is dropped.
+#[derive(Debug)]
+pub struct HeldRefusal {
+    paces: Paces,
+    account: Id<kind::Account>,
+    wait: Duration,
 }
 
 /// A reply in progress, until this is dropped.
@@ -63,7 +85,9 @@ pub(super) struct Progress {
 impl Paces {
     /// Refuses replies that would take longer than this.
     pub(super) fn new(longest_wait: Duration) -> Self {
-        Self { longest_wait, state: Arc::default() }
+        let processors = thread::available_parallelism().map_or(2, NonZero::get);
+        let processors = u32::try_from(processors).unwrap_or(u32::MAX);
+        Self { longest_wait, processors, state: Arc::default() }
     }
 
     /// Begins a reply, unless it would be done too late.
@@ -71,9 +95,9 @@ impl Paces {
         let mut state = self.lock();
         let pace = state.accounts.entry(account).or_default();
         let now = Instant::now();
-        if pace.is_slower_than(pace.bound(self.longest_wait, now)) {
-            pace.refuse(pace.is_slower_than(self.longest_wait).then_some(now));
-            state.refused = Some(now);
+        let is_too_slow = pace.is_slower_than(self.longest_wait);
+        if is_too_slow || (pace.is_flooded(now) && pace.in_progress >= self.most_while_flooded()) {
+            pace.refuse(is_too_slow.then_some(now));
             return None;
         }
         pace.in_progress += 1;
@@ -84,19 +108,29 @@ impl Paces {
     pub(super) fn refuse(&self, account: Id<kind::Account>) {
         let mut state = self.lock();
         let now = Instant::now();
-        if !is_recent(state.refused, now) {
-            state.forget(now);
-        }
-        state.refused = Some(now);
+        state.tidy(now);
         // Without replies in progress there is nothing that could be kept quick.
         if let Some(pace) = state.accounts.get_mut(&account) {
             pace.refuse(Some(now));
         }
     }
 
-    /// Whether replies have been refused within the last second.
-    pub(super) fn is_refusing(&self) -> bool {
-        is_recent(self.lock().refused, Instant::now())
+    /// Holds the answer to a refused reply, if the account sends more than the server can answer.
+    pub(super) fn hold(&self, account: Id<kind::Account>) -> Option<HeldRefusal> {
+        let mut state = self.lock();
+        let pace = state.accounts.get_mut(&account)?;
+        if !pace.is_flooded(Instant::now()) {
+            return None;
+        }
+        pace.held += 1;
+        let a_second = REFUSALS_A_PROCESSOR.saturating_mul(self.processors);
+        let wait = (Duration::from_secs(1) * pace.held / a_second).min(LONGEST_HOLD);
+        Some(HeldRefusal { paces: self.clone(), account, wait })
+    }
+
+    /// The most replies in progress for an account that sends more than the server can answer.
+    fn most_while_flooded(&self) -> u32 {
+        A_PROCESSOR_WHILE_FLOODED.saturating_mul(self.processors).max(ALWAYS)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -106,21 +140,34 @@ impl Paces {
 }
 
 impl State {
-    /// Forgets accounts whose floods are over and that have no replies in progress.
-    fn forget(&mut self, now: Instant) {
-        self.accounts.retain(|_, pace| pace.in_progress > 0 || is_recent(pace.flooded, now));
+    /// Removes accounts whose floods are over, from time to time.
+    fn tidy(&mut self, now: Instant) {
+        if self.tidied.is_none_or(|last| now.saturating_duration_since(last) >= FLOODED) {
+            self.accounts.retain(|_, pace| pace.is_in_use(now));
+            self.tidied = Some(now);
+        }
+    }
+
+    /// Changes what is known of an account, and removes it if nothing of it is needed any more.
+    fn change(&mut self, account: Id<kind::Account>, change: impl FnOnce(&mut Pace)) {
+        if let Entry::Occupied(mut entry) = self.accounts.entry(account) {
+            change(entry.get_mut());
+            if !entry.get().is_in_use(Instant::now()) {
+                entry.remove();
+            }
+        }
     }
 }
 
-/// Whether further refusals are expected after one at this time.
-fn is_recent(refused: Option<Instant>, now: Instant) -> bool {
-    refused.is_some_and(|last| now.saturating_duration_since(last) < REFUSING)
-}
-
 impl Pace {
-    /// How long replies may take now.
-    fn bound(&self, longest: Duration, now: Instant) -> Duration {
-        if is_recent(self.flooded, now) { longest / SHARE_WHILE_FLOODED } else { longest }
+    /// Whether the account sends more than the server can answer.
+    fn is_flooded(&self, now: Instant) -> bool {
+        self.flooded.is_some_and(|last| now.saturating_duration_since(last) < FLOODED)
+    }
+
+    /// Whether something about the account is still needed.
+    fn is_in_use(&self, now: Instant) -> bool {
+        self.in_progress > 0 || self.held > 0 || self.is_flooded(now)
     }
 
     /// Counts a refusal. `flooded` is its time, if even the longest wait or the number of replies in progress was
@@ -148,7 +195,7 @@ impl Pace {
         let window = now.saturating_duration_since(*self.since.get_or_insert(now));
         self.done += 1;
         if window >= WINDOW {
-            if self.refused > self.done / 2 && self.flooded.is_some() {
+            if self.refused > self.done / ANSWERED_A_REFUSAL && self.flooded.is_some() {
                 self.flooded = Some(now);
             }
             let between = if self.most < ALWAYS { Duration::ZERO } else { window / self.done };
@@ -180,13 +227,8 @@ impl Progress {
         if !std::mem::take(&mut self.is_counted) {
             return;
         }
-        let mut state = self.paces.lock();
-        let Some(pace) = state.accounts.get_mut(&self.account) else { return };
-        pace.leave(done);
         // During a flood, all accepted replies are often stored at the same moment.
-        if pace.in_progress == 0 && !is_recent(pace.flooded, Instant::now()) {
-            state.accounts.remove(&self.account);
-        }
+        self.paces.lock().change(self.account, |pace| pace.leave(done));
     }
 }
 
@@ -196,15 +238,28 @@ impl Drop for Progress {
     }
 }
 
+impl HeldRefusal {
+    /// The time until the refusal should be answered, at most a second.
+    pub fn wait(&self) -> Duration {
+        self.wait
+    }
+}
+
+impl Drop for HeldRefusal {
+    fn drop(&mut self) {
+        self.paces.lock().change(self.account, |pace| pace.held = pace.held.saturating_sub(1));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::pin::pin;
     use std::task::{Context, Waker};
     use std::time::{Duration, Instant};
 
-    use super::{ALWAYS, Pace, Paces, REFUSING, SHARE_WHILE_FLOODED, WINDOW};
+    use super::{ALWAYS, FLOODED, LONGEST_HOLD, Pace, Paces, WINDOW};
     use crate::clock::SystemEntropy;
-    use crate::id::Id;
+    use crate::id::{Id, kind};
 
     const LONGEST: Duration = Duration::from_millis(100);
     const EACH: Duration = Duration::from_millis(1);
@@ -298,16 +353,41 @@ mod tests {
         assert_eq!(in_progress(), None);
     }
 
+    /// An account that sends too much, and one that does not, both with as many replies in progress as the former may have.
+    fn a_flood() -> (Paces, [Id<kind::Account>; 2]) {
+        let (mut paces, accounts) =
+            (Paces::new(LONGEST), [(); 2].map(|()| Id::random(&SystemEntropy)));
+        paces.processors = 2;
+        let pace = || Pace { in_progress: ALWAYS, between: [EACH; 2], ..Pace::default() };
+        paces.lock().accounts.extend(accounts.map(|account| (account, pace())));
+        (paces, accounts)
+    }
+
     #[test]
     fn while_an_account_sends_too_much_its_accepted_replies_are_few() {
-        let (paces, accounts) = (Paces::new(LONGEST), [(); 2].map(|()| Id::random(&SystemEntropy)));
-        let pace = || Pace { in_progress: 80, between: [EACH; 2], ..Pace::default() };
-        paces.lock().accounts.extend(accounts.map(|account| (account, pace())));
-        let [flooding, other] = accounts;
-        assert!(paces.begin(flooding).is_some(), "80 replies take 80 ms of 100");
+        let (mut paces, [flooding, other]) = a_flood();
+        assert!(paces.begin(flooding).is_some(), "64 replies take 64 ms of 100");
         paces.refuse(flooding);
-        assert!(paces.begin(flooding).is_none(), "80 replies take 80 ms of 2.5");
+        assert!(paces.begin(flooding).is_none(), "there are 64");
         assert!(paces.begin(other).is_some(), "the other account does not send too much");
+        paces.processors = 3;
+        assert!(paces.begin(flooding).is_some(), "96 keep three processors busy");
+    }
+
+    #[test]
+    fn while_an_account_sends_too_much_its_refusals_are_answered_at_a_steady_rate() {
+        let (paces, [flooding, other]) = a_flood();
+        assert!(paces.hold(flooding).is_none(), "nothing was refused yet");
+        paces.refuse(flooding);
+        let held: Vec<_> = (0..8_000).map(|_| paces.hold(flooding).unwrap()).collect();
+        let waits = [0, 7, 799, 7_999].map(|index| held[index].wait().as_micros());
+        assert_eq!(waits, [125, 1_000, 100_000, 1_000_000]);
+        let longest = paces.hold(flooding).unwrap();
+        assert_eq!(longest.wait(), LONGEST_HOLD);
+        assert!(paces.hold(other).is_none(), "the other account does not send too much");
+        drop(longest);
+        drop(held);
+        assert_eq!(paces.hold(flooding).unwrap().wait().as_micros(), 125);
     }
 
     #[test]
@@ -316,12 +396,20 @@ mod tests {
         let reply = paces.begin(account).unwrap();
         paces.refuse(account);
         reply.end();
-        let is_known = || paces.lock().accounts.contains_key(&account);
-        assert!(is_known());
-        paces.lock().forget(Instant::now());
-        assert!(is_known());
-        paces.lock().forget(Instant::now() + REFUSING);
-        assert!(!is_known());
+        let is_known = |paces: &Paces| paces.lock().accounts.contains_key(&account);
+        assert!(is_known(&paces));
+        let begin = Instant::now();
+        paces.lock().tidy(begin);
+        assert!(is_known(&paces));
+        let held = paces.hold(account).unwrap();
+        paces.lock().tidy(begin + FLOODED);
+        assert!(is_known(&paces), "its refusal is not answered yet");
+        drop(held);
+        assert!(is_known(&paces));
+        paces.lock().tidy(begin + FLOODED + FLOODED / 2);
+        assert!(is_known(&paces), "it was tidied a moment ago");
+        paces.lock().tidy(begin + FLOODED * 2);
+        assert!(!is_known(&paces));
     }
 
     #[test]
@@ -330,30 +418,28 @@ mod tests {
         let mut pace = Pace { in_progress: 500, since: Some(begin), ..Pace::default() };
         pace.refuse(Some(begin));
         let mut window = |now: Instant, refused: u32| {
-            (pace.done, pace.refused) = (99, refused);
+            (pace.done, pace.refused) = (79, refused);
             pace.leave(Some(now));
-            pace.bound(LONGEST, now)
+            pace.is_flooded(now)
         };
         let mut now = begin;
         for _ in 0..30 {
             now += WINDOW;
-            assert_eq!(window(now, 300), LONGEST / SHARE_WHILE_FLOODED);
+            assert!(window(now, 11));
         }
         for _ in 0..9 {
             now += WINDOW;
-            assert_eq!(window(now, 3), LONGEST / SHARE_WHILE_FLOODED);
+            assert!(window(now, 10));
         }
-        assert_eq!(window(now + WINDOW, 3), LONGEST);
+        assert!(!window(now + WINDOW, 10));
     }
 
     #[test]
-    fn refusals_are_remembered_for_a_while_and_concern_one_account() {
+    fn refusals_concern_one_account() {
         let (paces, account) = (Paces::new(LONGEST), Id::random(&SystemEntropy));
-        assert!(!paces.is_refusing());
         let pace = Pace { in_progress: 600, between: [EACH; 2], ..Pace::default() };
         paces.lock().accounts.insert(account, pace);
         assert!(paces.begin(account).is_none());
-        assert!(paces.is_refusing());
         assert!(paces.begin(Id::random(&SystemEntropy)).is_some());
     }
 }

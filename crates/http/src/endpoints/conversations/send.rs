@@ -154,8 +154,9 @@ async fn reply(
     tokens: Option<TokenSink>,
     times: &StageTimes,
 ) -> Result<Turn, Error> {
-    let accepted = app.conversations.accept(&caller.scope, message, times.stages()).await?;
-    let turn = turn::answer(app, accepted, tokens, completion).await?;
+    let conversations = &app.conversations;
+    let accepted = turn::accept(conversations, &caller.scope, message, times.stages()).await?;
+    let turn = conversations.answer(accepted, tokens, completion).await?;
     times.record();
     Ok(turn)
 }

@@ -145,8 +145,9 @@ async fn reply(
     }
     let complete = move |turn: &Turn| frame.complete(turn);
     let completion = completion.map(|completion| completion.over(complete.clone()));
-    let accepted = app.conversations.accept(&caller.scope, message, times.stages()).await?;
-    let turn = turn::answer(app, accepted, tokens, completion).await?;
+    let conversations = &app.conversations;
+    let accepted = turn::accept(conversations, &caller.scope, message, times.stages()).await?;
+    let turn = conversations.answer(accepted, tokens, completion).await?;
     times.record();
     Ok(complete(&turn))
 }

@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 use super::Tools;
 use crate::body::shown;
 use crate::stages::StageTimes;
+use crate::turn;
 
 /// The arguments.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -66,7 +67,7 @@ pub(super) async fn call(tools: &Tools, arguments: Arguments) -> Result<Reply, E
     let Tools { conversations, scope, times, .. } = tools.clone();
     let answered = async move {
         let stages = times.as_ref().map(StageTimes::stages).unwrap_or_default();
-        let accepted = conversations.accept(&scope, message, stages).await?;
+        let accepted = turn::accept(&conversations, &scope, message, stages).await?;
         let turn = conversations.answer(accepted, None, None).await?;
         times.as_ref().map(StageTimes::record);
         Ok::<_, Error>(turn)
