@@ -1,5 +1,5 @@
-//! Many times the load that the server can handle: it refuses the excess at once, answers the rest in time, its memory
-//! stays bounded, and it recovers as soon as the load is over.
+//! Many times the load that the server can handle: it refuses the excess soon, answers the rest in time, its memory stays
+//! bounded, and it recovers as soon as the load is over.
 
 mod figures;
 mod flood;
@@ -54,6 +54,8 @@ const STATUSES: [u16; 3] = [200, 429, 503];
 const BROKEN: f64 = 0.01;
 /// How much more memory it may take than under the normal load.
 const GROWTH_MIB: f64 = 100.0;
+/// The most that the p99 of accepted turns may be, as a multiple of that of the normal load.
+const SLOWER: f64 = 5.0;
 /// How soon it must have recovered.
 const RECOVERED: Duration = Duration::from_secs(5);
 /// It has recovered when this many requests in a row are answered within `QUICK`.
@@ -95,6 +97,8 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let request = requests.first().context("no requests")?;
     let recovered = recovery(address, request).await?;
     let refused = answers.refused.len() as f64;
+    let (usually, accepted) = (Latency::of(&normal.latencies), Latency::of(&answers.accepted));
+    let slower = accepted.times_slower_than(&usually);
     arguments.output.publish(Overload {
         factor: arguments.factor,
         seconds: arguments.seconds,
@@ -105,8 +109,8 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         accepted_rate: answers.accepted.len() as f64 / time.as_secs_f64().max(1.0),
         refused_rate: refused / time.as_secs_f64().max(1.0),
         unloaded: Latency::of(&unloaded.latencies),
-        normal: Latency::of(&normal.latencies),
-        accepted: Latency::of(&answers.accepted),
+        normal: usually,
+        accepted,
         refused: Latency::of(&answers.refused),
         without_retry_after: answers.without_retry_after,
         statuses: answers.statuses.iter().map(|(status, count)| (*status, *count)).collect(),
@@ -117,6 +121,10 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     })?;
     judge(&answers)?;
     ensure!(most <= usual + GROWTH_MIB, "memory grew by {:.0} MiB", most - usual);
+    ensure!(
+        slower <= SLOWER,
+        "accepted turns were {slower:.1} times slower than under the normal load"
+    );
     ensure!(recovered <= RECOVERED, "it took {recovered:.1?} to be itself again");
     Ok(())
 }

@@ -45,6 +45,11 @@ impl Latency {
     pub(super) fn of(sorted: &[Duration]) -> Self {
         Self { p50_ms: millis(percentile(sorted, 0.5)), p99_ms: millis(percentile(sorted, 0.99)) }
     }
+
+    /// This p99 as a multiple of the other.
+    pub(super) fn times_slower_than(&self, other: &Self) -> f64 {
+        self.p99_ms / other.p99_ms
+    }
 }
 
 impl Figures for Overload {
@@ -73,7 +78,7 @@ impl Figures for Overload {
             let (p50, p99) = (shown(latency.p50_ms), shown(latency.p99_ms));
             text += &format!("| {name} | {rate} | {p50} ms | {p99} ms |\n");
         }
-        let against = |other: &Latency| shown(self.accepted.p99_ms / other.p99_ms);
+        let against = |other: &Latency| shown(self.accepted.times_slower_than(other));
         text += &format!(
             "\nThe p99 of accepted turns is {} times that of the normal load and {} times that over one connection. \
              Memory: {} MiB under the normal load, {} MiB at most. It was itself again after {} s.",
