@@ -22,9 +22,11 @@ mod steady;
 mod table;
 mod while_learning;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use cicerone_tests::Client;
 use cicerone_tests::process::{Program, ROOT_KEY, Server};
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -232,12 +234,18 @@ async fn replies(
 /// Creates an agent with about this many passages, and returns a request with a question about each of their sentences,
 /// in random order.
 pub(crate) async fn questions(server: &Server, passages: usize) -> Vec<Vec<u8>> {
-    let client = server.client();
+    questions_of(&server.client(), passages).await
+}
+
+/// The same for the account of this client.
+pub(crate) async fn questions_of(client: &Client, passages: usize) -> Vec<Vec<u8>> {
     let agent = client.agent().await;
     let mut requests = Vec::new();
     for text in texts(passages) {
         let questions = corpus::questions(&text);
-        requests.extend(questions.map(|question| request(server, &agent, &question)));
+        requests.extend(questions.map(|question| {
+            request_of(client.address(), client.key().unwrap_or_default(), &agent, &question)
+        }));
         client.text(&agent, &text).await;
     }
     corpus::shuffle(&mut corpus::Numbers::new(8), &mut requests);
@@ -253,11 +261,14 @@ fn texts(passages: usize) -> Vec<String> {
 
 /// The complete text of a request that starts a conversation.
 fn request(server: &Server, agent: &str, question: &str) -> Vec<u8> {
+    request_of(server.address(), ROOT_KEY, agent, question)
+}
+
+fn request_of(address: SocketAddr, key: &str, agent: &str, question: &str) -> Vec<u8> {
     let body = json!({ "agent_id": agent, "message": question }).to_string();
     format!(
-        "POST /v1/conversations HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {ROOT_KEY}\r\n\
+        "POST /v1/conversations HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {key}\r\n\
          Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-        server.address(),
         body.len(),
     )
     .into_bytes()

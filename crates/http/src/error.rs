@@ -311,6 +311,15 @@ impl RequestError {
         }
     }
 
+    /// Whether the server refused the request because it has too much to do.
+    pub(crate) fn is_overload(&self) -> bool {
+        match self {
+            Self::Domain(error) => matches!(error, Error::Overloaded),
+            Self::Reported(problem) => problem.message == OVERLOADED,
+            _ => false,
+        }
+    }
+
     /// Turns the error into its answer, and logs the cause if the server is at fault.
     pub(crate) fn report(&self, request_id: RequestId) -> Problem {
         let problem = self.problem();
@@ -325,6 +334,9 @@ impl RequestError {
         problem
     }
 }
+
+/// The message of refusals because the server has too much to do.
+const OVERLOADED: &str = "the server is overloaded; try again shortly";
 
 /// The answers to the errors of use cases.
 fn domain_problem(error: &Error) -> Problem {
@@ -377,11 +389,7 @@ fn domain_problem(error: &Error) -> Problem {
             error.to_string(),
         )
         .retry_after(FULL_RETRY_SECONDS),
-        Error::Overloaded => Problem::unavailable(
-            "service_unavailable",
-            "the server is overloaded; try again shortly",
-        )
-        .retry_after(1),
+        Error::Overloaded => Problem::unavailable("service_unavailable", OVERLOADED).retry_after(1),
         Error::Unavailable(_) => {
             Problem::unavailable("service_unavailable", "storage is unavailable").retry_after(5)
         }

@@ -13,6 +13,7 @@ pub(crate) struct Overload {
     pub(super) factor: u32,
     pub(super) seconds: u64,
     pub(super) connections: usize,
+    pub(super) accounts: usize,
     pub(super) replies_at_once: Option<u32>,
     /// Turns per second of the normal load; requests per second of the overload, and what became of them.
     pub(super) normal_rate: f64,
@@ -24,6 +25,9 @@ pub(crate) struct Overload {
     pub(super) normal: Latency,
     pub(super) accepted: Latency,
     pub(super) refused: Latency,
+    /// Turns of another account during the overload, and how many of them were not answered.
+    pub(super) other: Latency,
+    pub(super) other_refused: usize,
     pub(super) without_retry_after: usize,
     /// Answers of each status, and requests that failed with each error.
     pub(super) statuses: Vec<(u16, usize)>,
@@ -59,8 +63,12 @@ impl Figures for Overload {
         let limit = self.replies_at_once.map_or_else(String::new, |replies| {
             format!(", with `http.replies_at_once` set to {replies}")
         });
+        let accounts = match self.accounts {
+            1 => "one account".to_owned(),
+            several => format!("{several} accounts"),
+        };
         let mut text = format!(
-            "{} times the rate of the normal load for {} s over {} connections{limit}: {} requests per second were \
+            "{} times the rate of the normal load for {} s by {accounts} over {} connections{limit}: {} requests per second were \
              released, of which those that found a free connection were sent.\n\n\
              | what | per second | p50 | p99 |\n|---|---|---|---|\n",
             self.factor,
@@ -73,6 +81,7 @@ impl Figures for Overload {
             ("turns of the normal load, 16 connections", Some(self.normal_rate), &self.normal),
             ("accepted turns of the overload", Some(self.accepted_rate), &self.accepted),
             ("refusals of the overload", Some(self.refused_rate), &self.refused),
+            ("turns of another account meanwhile, over 1 connection", None, &self.other),
         ] {
             let rate = rate.map_or("–".to_owned(), grouped);
             let (p50, p99) = (shown(latency.p50_ms), shown(latency.p99_ms));

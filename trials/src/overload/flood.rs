@@ -17,6 +17,8 @@ use crate::bench::load;
 /// Callers that open a new connection for each request, and the pause of each between two requests.
 const NEWCOMERS: usize = 16;
 const NEWCOMER_PAUSE: Duration = Duration::from_millis(50);
+/// The pause of the other account between two turns.
+const PAUSE: Duration = Duration::from_millis(20);
 /// How often requests are released.
 const TICK: Duration = Duration::from_millis(5);
 /// The pause after a connection broke.
@@ -25,8 +27,10 @@ const BREAK: Duration = Duration::from_millis(10);
 /// A load that does not wait for answers.
 pub(super) struct Flood {
     pub(super) address: SocketAddr,
-    /// The complete texts of the requests.
-    pub(super) requests: Arc<Vec<Vec<u8>>>,
+    /// The complete texts of the requests of each account that floods.
+    pub(super) requests: Vec<Arc<Vec<Vec<u8>>>>,
+    /// Those of an account that sends one after the other.
+    pub(super) other: Arc<Vec<Vec<u8>>>,
     /// Connections that are kept alive; a request waits if none of them is free.
     pub(super) connections: usize,
     /// Requests per second.
@@ -43,6 +47,9 @@ pub(super) struct Answers {
     pub(super) accepted: Vec<Duration>,
     /// The latencies of other answers.
     pub(super) refused: Vec<Duration>,
+    /// The latencies of answers to the account that does not flood, and how many of its requests were not answered with 200.
+    pub(super) other: Vec<Duration>,
+    pub(super) other_refused: usize,
     /// Answers of status 503 that do not say when to try again.
     pub(super) without_retry_after: usize,
 }
@@ -87,20 +94,30 @@ impl Flood {
         let due = Arc::new(Semaphore::new(0));
         let mut callers = JoinSet::new();
         for number in 0..self.connections {
-            let (requests, due) = (Arc::clone(&self.requests), Arc::clone(&due));
+            let (requests, due) = (self.requests_of(number), Arc::clone(&due));
             callers.spawn(keep_calling(self.address, requests, number, due, end));
         }
         for number in 0..NEWCOMERS {
-            callers.spawn(come_anew(self.address, Arc::clone(&self.requests), number, end));
+            callers.spawn(come_anew(self.address, self.requests_of(number), number, end));
         }
+        let other = tokio::spawn(take_turns(self.address, Arc::clone(&self.other), end));
         self.pace(&due, end).await;
         let mut answers = Answers::default();
         while let Some(caller) = callers.join_next().await {
             answers.add(caller.context("a caller's task")?);
         }
+        let other = other.await.context("the task of the other account")?;
+        answers.other_refused = other.refused.len() + other.errors.values().sum::<usize>();
+        answers.other = other.accepted;
+        answers.other.sort_unstable();
         answers.accepted.sort_unstable();
         answers.refused.sort_unstable();
         Ok(answers)
+    }
+
+    /// Those that the caller of this number sends.
+    fn requests_of(&self, number: usize) -> Arc<Vec<Vec<u8>>> {
+        self.requests.get(number % self.requests.len().max(1)).map(Arc::clone).unwrap_or_default()
     }
 
     /// Releases requests at the rate.
@@ -177,6 +194,18 @@ fn has_header(answer: &[u8], beginning: &str) -> bool {
     let text = String::from_utf8_lossy(answer).to_ascii_lowercase();
     let head = text.split_once("\r\n\r\n").map_or("", |(head, _)| head);
     head.lines().any(|line| line.starts_with(beginning))
+}
+
+/// Sends one request after the other over one connection.
+async fn take_turns(address: SocketAddr, requests: Arc<Vec<Vec<u8>>>, end: Instant) -> Answers {
+    let (mut answers, mut buffer, mut socket) = (Answers::default(), Vec::new(), None);
+    for request in starting_at(&requests, 0) {
+        let answered = call(&mut socket, address, request, &mut buffer);
+        let Ok(outcome) = timeout_at(end, answered).await else { break };
+        answers.note(outcome);
+        sleep(PAUSE).await;
+    }
+    answers
 }
 
 /// Opens a new connection for each request.

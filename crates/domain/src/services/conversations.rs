@@ -6,6 +6,7 @@ mod export;
 mod handling;
 mod search;
 
+use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -58,11 +59,15 @@ pub struct ConversationLimits {
     /// The longest time that a reply may be expected to take, not counting the time in which it waits for other
     /// machines; if those in progress would take longer, [`Error::Overloaded`].
     pub longest_wait: Duration,
+    /// The threads that read and refuse messages. If an account sends more than the server can answer, so many replies
+    /// and refusals are made for each of them.
+    pub threads: usize,
 }
 
 impl Default for ConversationLimits {
     fn default() -> Self {
-        Self { replies: 512, longest_wait: Duration::from_millis(250) }
+        let threads = std::thread::available_parallelism().map_or(2, NonZero::get);
+        Self { replies: 512, longest_wait: Duration::from_millis(250), threads }
     }
 }
 
@@ -100,7 +105,8 @@ impl Conversations {
     ) -> Self {
         let places = u64::try_from(bounds.replies).unwrap_or(u64::MAX);
         let replies = FairPool::new(places, places);
-        let (paces, thinking) = (Paces::new(bounds.longest_wait), Thinking::default());
+        let (paces, thinking) =
+            (Paces::new(bounds.longest_wait, bounds.threads), Thinking::default());
         let (exports, public_url) = (export::Exports::default(), None);
         let (signal, ids) = (WorkSignal::default(), Arc::default());
         Self {
@@ -135,6 +141,11 @@ impl Conversations {
     /// An id for a new conversation. Conversations that begin in succession are stored close to each other.
     pub fn new_id(&self) -> Id<kind::Conversation> {
         self.ids.next(self.entropy.as_ref())
+    }
+
+    /// Whether messages have been refused within the last second because too many are sent.
+    pub fn is_refusing(&self) -> bool {
+        self.paces.is_refusing()
     }
 
     /// Holds the answer to a message that was refused with [`Error::Overloaded`] while its account sends more than the

@@ -2,9 +2,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::num::NonZero;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::id::{Id, kind};
@@ -13,17 +11,16 @@ use crate::id::{Id, kind};
 const ALWAYS: u32 = 64;
 /// The shortest time over which the pace is measured.
 const WINDOW: Duration = Duration::from_millis(100);
-/// How long an account is expected to send too much after it was last seen to.
+/// How long a flood lasts after its account was last seen to send more than the server can answer.
 const FLOODED: Duration = Duration::from_secs(1);
-/// In a flood, at least one message is refused for this many that are answered.
-const ANSWERED_A_REFUSAL: u32 = 8;
-/// How many replies per processor, but at least [`ALWAYS`], may be in progress for an account that sends more than the
-/// server can answer: most of its messages are refused either way, and the fewer wait, the sooner each is answered.
-/// Callers who send a message only after the last reply are not refused, as long as the longest wait is enough for them.
-const A_PROCESSOR_WHILE_FLOODED: u32 = 32;
-/// How many refusals per second and processor are answered to such an account. Callers who ignore `Retry-After` send the
+/// At most this many replies per thread, or [`ALWAYS`] if that is more, may be in progress for an account that sends more
+/// than the server can answer: most of its messages are refused either way, and the fewer wait, the sooner each is
+/// answered. Outside of a flood, callers who send a message only after the last reply are not refused, as long as the
+/// longest wait is enough for them.
+const REPLIES_PER_THREAD_WHILE_FLOODED: u32 = 32;
+/// How many refusals per second and thread are answered to such accounts. Callers who ignore `Retry-After` send the
 /// next message as soon as they have the answer, and each message has to be read before it can be refused.
-const REFUSALS_A_PROCESSOR: u32 = 4_000;
+const REFUSALS_PER_THREAD: u32 = 4_000;
 /// The longest time after which a refusal is answered.
 const LONGEST_HOLD: Duration = Duration::from_secs(1);
 
@@ -33,7 +30,8 @@ const LONGEST_HOLD: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone)]
 pub(super) struct Paces {
     longest_wait: Duration,
-    processors: u32,
+    /// Threads that read and refuse messages.
+    threads: u32,
     state: Arc<Mutex<State>>,
 }
 
@@ -43,6 +41,10 @@ struct State {
     accounts: HashMap<Id<kind::Account>, Pace>,
     /// When accounts whose floods are over were last removed.
     tidied: Option<Instant>,
+    /// The number of accounts with held refusals.
+    holding: u32,
+    /// When a reply was last refused.
+    refused: Option<Instant>,
 }
 
 #[derive(Debug, Default)]
@@ -64,6 +66,8 @@ struct Pace {
     flooded: Option<Instant>,
     /// Refusals that have not been answered yet.
     held: u32,
+    /// The fewest of them in the current window.
+    fewest_held: u32,
 }
 
 /// A refusal that counts as unanswered until this is dropped.
@@ -83,11 +87,10 @@ pub(super) struct Progress {
 }
 
 impl Paces {
-    /// Refuses replies that would take longer than this.
-    pub(super) fn new(longest_wait: Duration) -> Self {
-        let processors = thread::available_parallelism().map_or(2, NonZero::get);
-        let processors = u32::try_from(processors).unwrap_or(u32::MAX);
-        Self { longest_wait, processors, state: Arc::default() }
+    /// Refuses replies that would take longer than this. Messages are read and refused by so many threads.
+    pub(super) fn new(longest_wait: Duration, threads: usize) -> Self {
+        let threads = u32::try_from(threads).unwrap_or(u32::MAX).max(1);
+        Self { longest_wait, threads, state: Arc::default() }
     }
 
     /// Begins a reply, unless it would be done too late.
@@ -98,6 +101,7 @@ impl Paces {
         let is_too_slow = pace.is_slower_than(self.longest_wait);
         if is_too_slow || (pace.is_flooded(now) && pace.in_progress >= self.most_while_flooded()) {
             pace.refuse(is_too_slow.then_some(now));
+            state.refused = Some(now);
             return None;
         }
         pace.in_progress += 1;
@@ -109,28 +113,37 @@ impl Paces {
         let mut state = self.lock();
         let now = Instant::now();
         state.tidy(now);
+        state.refused = Some(now);
         // Without replies in progress there is nothing that could be kept quick.
         if let Some(pace) = state.accounts.get_mut(&account) {
             pace.refuse(Some(now));
         }
     }
 
+    /// Whether replies have been refused within the last second.
+    pub(super) fn is_refusing(&self) -> bool {
+        is_recent(self.lock().refused, Instant::now())
+    }
+
     /// Holds the answer to a refused reply, if the account sends more than the server can answer.
     pub(super) fn hold(&self, account: Id<kind::Account>) -> Option<HeldRefusal> {
         let mut state = self.lock();
-        let pace = state.accounts.get_mut(&account)?;
-        if !pace.is_flooded(Instant::now()) {
-            return None;
-        }
+        let now = Instant::now();
+        state.tidy(now);
+        let State { accounts, holding, .. } = &mut *state;
+        let pace = accounts.get_mut(&account).filter(|pace| pace.is_flooded(now))?;
+        *holding += u32::from(pace.held == 0);
         pace.held += 1;
-        let a_second = REFUSALS_A_PROCESSOR.saturating_mul(self.processors);
-        let wait = (Duration::from_secs(1) * pace.held / a_second).min(LONGEST_HOLD);
+        // Each account has the same share of the rate.
+        let before = pace.held.saturating_mul(*holding);
+        let rate = REFUSALS_PER_THREAD.saturating_mul(self.threads);
+        let wait = (Duration::from_secs(1) * before / rate).min(LONGEST_HOLD);
         Some(HeldRefusal { paces: self.clone(), account, wait })
     }
 
     /// The most replies in progress for an account that sends more than the server can answer.
     fn most_while_flooded(&self) -> u32 {
-        A_PROCESSOR_WHILE_FLOODED.saturating_mul(self.processors).max(ALWAYS)
+        REPLIES_PER_THREAD_WHILE_FLOODED.saturating_mul(self.threads).max(ALWAYS)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -159,13 +172,19 @@ impl State {
     }
 }
 
+/// Whether this happened within the last second, so that more of it is expected.
+fn is_recent(time: Option<Instant>, now: Instant) -> bool {
+    time.is_some_and(|last| now.saturating_duration_since(last) < FLOODED)
+}
+
 impl Pace {
     /// Whether the account sends more than the server can answer.
     fn is_flooded(&self, now: Instant) -> bool {
-        self.flooded.is_some_and(|last| now.saturating_duration_since(last) < FLOODED)
+        is_recent(self.flooded, now)
     }
 
-    /// Whether something about the account is still needed.
+    /// Whether something about the account is still needed. That of a flood is, even if no reply is in progress: all
+    /// accepted replies are often stored at the same moment.
     fn is_in_use(&self, now: Instant) -> bool {
         self.in_progress > 0 || self.held > 0 || self.is_flooded(now)
     }
@@ -195,7 +214,9 @@ impl Pace {
         let window = now.saturating_duration_since(*self.since.get_or_insert(now));
         self.done += 1;
         if window >= WINDOW {
-            if self.refused > self.done / ANSWERED_A_REFUSAL && self.flooded.is_some() {
+            // Callers who ignore `Retry-After` always wait for a refusal; those who come back later do not.
+            let is_flood = self.refused > self.done / 2 || self.fewest_held >= ALWAYS;
+            if is_flood && self.is_flooded(now) {
                 self.flooded = Some(now);
             }
             let between = if self.most < ALWAYS { Duration::ZERO } else { window / self.done };
@@ -204,6 +225,7 @@ impl Pace {
             self.most = self.in_progress;
             self.done = 0;
             self.refused = 0;
+            self.fewest_held = self.held;
         }
     }
 }
@@ -227,7 +249,6 @@ impl Progress {
         if !std::mem::take(&mut self.is_counted) {
             return;
         }
-        // During a flood, all accepted replies are often stored at the same moment.
         self.paces.lock().change(self.account, |pace| pace.leave(done));
     }
 }
@@ -247,7 +268,14 @@ impl HeldRefusal {
 
 impl Drop for HeldRefusal {
     fn drop(&mut self) {
-        self.paces.lock().change(self.account, |pace| pace.held = pace.held.saturating_sub(1));
+        let mut state = self.paces.lock();
+        let mut is_last = false;
+        state.change(self.account, |pace| {
+            pace.held = pace.held.saturating_sub(1);
+            pace.fewest_held = pace.fewest_held.min(pace.held);
+            is_last = pace.held == 0;
+        });
+        state.holding = state.holding.saturating_sub(u32::from(is_last));
     }
 }
 
@@ -325,7 +353,7 @@ mod tests {
 
     #[test]
     fn the_last_reply_of_an_account_changes_nothing_for_others() {
-        let paces = Paces::new(LONGEST);
+        let paces = Paces::new(LONGEST, 2);
         let [one, other] = [(); 2].map(|()| Id::random(&SystemEntropy));
         let (reply, _other) = (paces.begin(one).unwrap(), paces.begin(other).unwrap());
         reply.end();
@@ -336,7 +364,7 @@ mod tests {
 
     #[test]
     fn a_reply_counts_until_it_ends_unless_it_waits_for_another_machine() {
-        let (paces, account) = (Paces::new(LONGEST), Id::random(&SystemEntropy));
+        let (paces, account) = (Paces::new(LONGEST, 2), Id::random(&SystemEntropy));
         let in_progress = || paces.lock().accounts.get(&account).map(|pace| pace.in_progress);
         let mut first = paces.begin(account).unwrap();
         let second = paces.begin(account).unwrap();
@@ -355,9 +383,8 @@ mod tests {
 
     /// An account that sends too much, and one that does not, both with as many replies in progress as the former may have.
     fn a_flood() -> (Paces, [Id<kind::Account>; 2]) {
-        let (mut paces, accounts) =
-            (Paces::new(LONGEST), [(); 2].map(|()| Id::random(&SystemEntropy)));
-        paces.processors = 2;
+        let (paces, accounts) =
+            (Paces::new(LONGEST, 2), [(); 2].map(|()| Id::random(&SystemEntropy)));
         let pace = || Pace { in_progress: ALWAYS, between: [EACH; 2], ..Pace::default() };
         paces.lock().accounts.extend(accounts.map(|account| (account, pace())));
         (paces, accounts)
@@ -370,8 +397,8 @@ mod tests {
         paces.refuse(flooding);
         assert!(paces.begin(flooding).is_none(), "there are 64");
         assert!(paces.begin(other).is_some(), "the other account does not send too much");
-        paces.processors = 3;
-        assert!(paces.begin(flooding).is_some(), "96 keep three processors busy");
+        paces.threads = 3;
+        assert!(paces.begin(flooding).is_some(), "three threads may have 96");
     }
 
     #[test]
@@ -385,61 +412,100 @@ mod tests {
         let longest = paces.hold(flooding).unwrap();
         assert_eq!(longest.wait(), LONGEST_HOLD);
         assert!(paces.hold(other).is_none(), "the other account does not send too much");
-        drop(longest);
-        drop(held);
-        assert_eq!(paces.hold(flooding).unwrap().wait().as_micros(), 125);
+
+        paces.refuse(other);
+        let shared = paces.hold(other).unwrap();
+        assert_eq!(shared.wait().as_micros(), 250, "two accounts share the rate");
+        drop((longest, held));
+        drop(paces.hold(other).unwrap());
+        assert_eq!(
+            paces.hold(other).unwrap().wait().as_micros(),
+            250,
+            "it is alone, and the second"
+        );
+        drop(shared);
+        assert_eq!(paces.lock().holding, 0);
     }
 
     #[test]
     fn a_flood_is_remembered_while_no_reply_is_in_progress() {
-        let (paces, account) = (Paces::new(LONGEST), Id::random(&SystemEntropy));
+        let (paces, account) = (Paces::new(LONGEST, 2), Id::random(&SystemEntropy));
         let reply = paces.begin(account).unwrap();
         paces.refuse(account);
         reply.end();
-        let is_known = |paces: &Paces| paces.lock().accounts.contains_key(&account);
-        assert!(is_known(&paces));
         let begin = Instant::now();
-        paces.lock().tidy(begin);
-        assert!(is_known(&paces));
+        let is_known_after = |time: Duration| {
+            let mut state = paces.lock();
+            state.tidy(begin + time);
+            state.accounts.contains_key(&account)
+        };
+        paces.lock().tidied = None;
+        assert!(is_known_after(Duration::ZERO));
         let held = paces.hold(account).unwrap();
-        paces.lock().tidy(begin + FLOODED);
-        assert!(is_known(&paces), "its refusal is not answered yet");
+        assert!(is_known_after(FLOODED), "its refusal is not answered yet");
         drop(held);
-        assert!(is_known(&paces));
-        paces.lock().tidy(begin + FLOODED + FLOODED / 2);
-        assert!(is_known(&paces), "it was tidied a moment ago");
-        paces.lock().tidy(begin + FLOODED * 2);
-        assert!(!is_known(&paces));
+        assert!(is_known_after(FLOODED * 3 / 2), "accounts were tidied a moment ago");
+        assert!(!is_known_after(FLOODED * 2));
+    }
+
+    /// An account whose flood has just begun, and the end of a window of 80 replies in which so many were refused: whether the
+    /// flood still lasts.
+    fn a_flood_in_windows(held: u32) -> impl FnMut(u32) -> bool {
+        let mut now = Instant::now();
+        let mut pace = Pace { in_progress: 500, since: Some(now), held, ..Pace::default() };
+        pace.refuse(Some(now));
+        move |refused| {
+            now += WINDOW;
+            (pace.done, pace.refused) = (79, refused);
+            pace.leave(Some(now));
+            pace.is_flooded(now)
+        }
     }
 
     #[test]
     fn a_flood_lasts_while_many_are_refused() {
+        let mut window = a_flood_in_windows(0);
+        assert!((0..30).all(|_| window(41)));
+        assert!((0..9).all(|_| window(40)));
+        assert!(!window(40));
+        assert!(!window(400), "it does not begin again by itself");
+    }
+
+    #[test]
+    fn a_flood_lasts_while_many_callers_always_wait_for_a_refusal() {
+        let (mut many, mut few) = (a_flood_in_windows(ALWAYS), a_flood_in_windows(ALWAYS - 1));
+        assert!((0..30).all(|_| many(10)));
+        assert!((0..9).all(|_| few(10)));
+        assert!(!few(10));
+    }
+
+    #[test]
+    fn callers_who_come_back_later_do_not_keep_a_flood_up() {
+        let (paces, account) = (Paces::new(LONGEST, 2), Id::random(&SystemEntropy));
         let begin = Instant::now();
-        let mut pace = Pace { in_progress: 500, since: Some(begin), ..Pace::default() };
-        pace.refuse(Some(begin));
-        let mut window = |now: Instant, refused: u32| {
-            (pace.done, pace.refused) = (79, refused);
-            pace.leave(Some(now));
-            pace.is_flooded(now)
+        let pace = Pace { since: Some(begin), flooded: Some(begin), ..Pace::default() };
+        paces.lock().accounts.insert(account, pace);
+        let held: Vec<_> = (0..=ALWAYS).map(|_| paces.hold(account).unwrap()).collect();
+        let fewest =
+            |paces: &Paces| paces.lock().accounts.get(&account).map(|pace| pace.fewest_held);
+        let end = |paces: &Paces, time| {
+            paces.lock().change(account, |pace| pace.leave(Some(begin + time)));
         };
-        let mut now = begin;
-        for _ in 0..30 {
-            now += WINDOW;
-            assert!(window(now, 11));
-        }
-        for _ in 0..9 {
-            now += WINDOW;
-            assert!(window(now, 10));
-        }
-        assert!(!window(now + WINDOW, 10));
+        end(&paces, WINDOW);
+        assert_eq!(fewest(&paces), Some(ALWAYS + 1));
+        drop(held);
+        let _later: Vec<_> = (0..=ALWAYS).map(|_| paces.hold(account).unwrap()).collect();
+        assert_eq!(fewest(&paces), Some(0), "for a moment, nobody waited");
     }
 
     #[test]
     fn refusals_concern_one_account() {
-        let (paces, account) = (Paces::new(LONGEST), Id::random(&SystemEntropy));
+        let (paces, account) = (Paces::new(LONGEST, 2), Id::random(&SystemEntropy));
         let pace = Pace { in_progress: 600, between: [EACH; 2], ..Pace::default() };
         paces.lock().accounts.insert(account, pace);
+        assert!(!paces.is_refusing());
         assert!(paces.begin(account).is_none());
+        assert!(paces.is_refusing());
         assert!(paces.begin(Id::random(&SystemEntropy)).is_some());
     }
 }

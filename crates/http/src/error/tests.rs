@@ -1,6 +1,8 @@
 //! Tests of the table.
 
 use super::{Problem, RequestError, STATUS_CODES};
+use cicerone_domain::clock::SystemEntropy;
+use cicerone_domain::id::Id;
 use cicerone_domain::{Error, Permission};
 
 fn all() -> Vec<RequestError> {
@@ -61,5 +63,20 @@ fn whatever_is_worth_repeating_says_when() {
         if matches!(problem.status.as_u16(), 429 | 503) && problem.code != "model_unavailable" {
             assert!(problem.retry_after.is_some_and(|seconds| seconds > 0), "{failure:?}");
         }
+    }
+}
+
+#[test]
+fn an_overload_is_known_before_and_after_it_was_reported() {
+    for (error, is_overload) in [
+        (Error::Overloaded, true),
+        (Error::Unavailable("full".into()), false),
+        (Error::internal("broken"), false),
+    ] {
+        let error = RequestError::from(error);
+        assert_eq!(error.is_overload(), is_overload, "{error}");
+        let reported = error.report(Id::random(&SystemEntropy));
+        let reported = RequestError::Reported(Box::new(reported));
+        assert_eq!(reported.is_overload(), is_overload, "{reported}");
     }
 }

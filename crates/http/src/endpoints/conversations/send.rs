@@ -125,20 +125,21 @@ async fn handle(
     let change = Change::new(&app, &caller, key);
     let times = StageTimes::new(caller.context().authenticated_in.get());
     let clock = times.clone();
-    let mut response = if is_streamed {
+    let outcome = if is_streamed {
         let (sink, tokens) = TokenSink::channel();
         let task = change.spawn(streamed, |app, caller, completion| async move {
             reply(&app, &caller, completion, message, Some(sink), &clock).await
         });
         let (heartbeat, ending) = (app.settings.heartbeat, app.ending.clone());
         let request = &incoming.request;
-        stream_reply(request, caller.request_id(), Tokens, tokens, task, heartbeat, ending).await?
+        stream_reply(request, caller.request_id(), Tokens, tokens, task, heartbeat, ending).await
     } else {
         let work = |app: App, caller: Arc<Caller>, completion| async move {
             reply(&app, &caller, completion, message, None, &clock).await
         };
-        change.answer(replied, work).await?
+        change.answer(replied, work).await
     };
+    let mut response = turn::at_its_time(&app, &caller, outcome).await?;
     if app.settings.server_timing {
         times.write(&mut response);
     }
@@ -154,9 +155,8 @@ async fn reply(
     tokens: Option<TokenSink>,
     times: &StageTimes,
 ) -> Result<Turn, Error> {
-    let conversations = &app.conversations;
-    let accepted = turn::accept(conversations, &caller.scope, message, times.stages()).await?;
-    let turn = conversations.answer(accepted, tokens, completion).await?;
+    let accepted = app.conversations.accept(&caller.scope, message, times.stages()).await?;
+    let turn = turn::answer(app, accepted, tokens, completion).await?;
     times.record();
     Ok(turn)
 }

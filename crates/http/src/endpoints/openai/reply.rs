@@ -97,7 +97,8 @@ async fn in_one_piece(
     let work = |app: App, caller: Arc<Caller>, completion| async move {
         reply(&app, &caller, completion, asked, None, &clock).await
     };
-    let mut response = Change::new(app, caller, key).answer(whole, work).await?;
+    let outcome = Change::new(app, caller, key).answer(whole, work).await;
+    let mut response = turn::at_its_time(app, caller, outcome).await?;
     if app.settings.server_timing {
         times.write(&mut response);
     }
@@ -123,7 +124,8 @@ async fn as_events<S: Script<Stored = CompleteReply>>(
         });
     let (heartbeat, ending) = (app.settings.heartbeat, app.ending.clone());
     let (request, id) = (&incoming.request, caller.request_id());
-    let mut response = stream_reply(request, id, script, tokens, task, heartbeat, ending).await?;
+    let outcome = stream_reply(request, id, script, tokens, task, heartbeat, ending).await;
+    let mut response = turn::at_its_time(app, caller, outcome).await?;
     if app.settings.server_timing {
         times.write(&mut response);
     }
@@ -145,9 +147,8 @@ async fn reply(
     }
     let complete = move |turn: &Turn| frame.complete(turn);
     let completion = completion.map(|completion| completion.over(complete.clone()));
-    let conversations = &app.conversations;
-    let accepted = turn::accept(conversations, &caller.scope, message, times.stages()).await?;
-    let turn = conversations.answer(accepted, tokens, completion).await?;
+    let accepted = app.conversations.accept(&caller.scope, message, times.stages()).await?;
+    let turn = turn::answer(app, accepted, tokens, completion).await?;
     times.record();
     Ok(complete(&turn))
 }

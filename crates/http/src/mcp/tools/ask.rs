@@ -67,14 +67,18 @@ pub(super) async fn call(tools: &Tools, arguments: Arguments) -> Result<Reply, E
     let Tools { conversations, scope, times, .. } = tools.clone();
     let answered = async move {
         let stages = times.as_ref().map(StageTimes::stages).unwrap_or_default();
-        let accepted = turn::accept(&conversations, &scope, message, stages).await?;
+        let accepted = conversations.accept(&scope, message, stages).await?;
         let turn = conversations.answer(accepted, None, None).await?;
         times.as_ref().map(StageTimes::record);
         Ok::<_, Error>(turn)
     };
     let task = tools.runtime.spawn(answered.instrument(tracing::Span::current()));
     // The panic hook has logged a panic.
-    let turn = task.await.map_err(Error::internal)??;
+    let answered = task.await.map_err(Error::internal)?;
+    if matches!(answered, Err(Error::Overloaded)) {
+        turn::hold_refusal(&tools.conversations, tools.scope.account).await;
+    }
+    let turn = answered?;
     Ok(Reply::from(turn))
 }
 

@@ -140,13 +140,13 @@ impl Reply {
         let widget = &self.found.open.widget;
         let for_visitor = |error| for_visitor(error, &self.token);
         let stages = self.times.stages();
-        let accepted = turn::accept(&app.conversations, &self.scope, self.message, stages).await;
+        let accepted = app.conversations.accept(&self.scope, self.message, stages).await;
         let accepted = accepted.map_err(for_visitor)?;
         // Only accepted messages are counted, so that refused ones do not use up the daily limit.
         if !app.widgets.count_message(widget).await.map_err(for_visitor)? {
             return Err(Bound::of_day(app.clock.now()).into());
         }
-        let turn = app.conversations.answer(accepted, tokens, None).await.map_err(for_visitor)?;
+        let turn = turn::answer(&app, accepted, tokens, None).await.map_err(for_visitor)?;
         self.times.record();
         drop(self.in_progress);
         Ok(Made { turn, shows_sources: widget.look.show_sources })

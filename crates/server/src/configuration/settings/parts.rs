@@ -60,6 +60,7 @@ impl Settings {
         ConversationLimits {
             replies: self.http.replies_at_once,
             longest_wait: Duration::from_millis(self.http.longest_wait_ms),
+            threads: self.http().threads,
         }
     }
 
