@@ -13,9 +13,9 @@ const ALWAYS: u32 = 64;
 const WINDOW: Duration = Duration::from_millis(100);
 /// How long a flood lasts after its account was last seen to send more than the server can answer.
 const FLOODED: Duration = Duration::from_secs(1);
-/// At most this many replies per thread, or [`ALWAYS`] if that is more, may be in progress for an account that sends more
-/// than the server can answer: most of its messages are refused either way, and the fewer wait, the sooner each is
-/// answered. Outside of a flood, callers who send a message only after the last reply are not refused, as long as the
+/// At most this many replies per thread, or [`ALWAYS`] if that is more, may be in progress for the accounts that send more
+/// than the server can answer, each an equal part: most of their messages are refused either way, and the fewer wait, the
+/// sooner each is answered. Outside of a flood, callers who send a message only after the last reply are not refused, as long as the
 /// longest wait is enough for them.
 const REPLIES_PER_THREAD_WHILE_FLOODED: u32 = 32;
 /// How many refusals per second and thread are answered to such accounts. Callers who ignore `Retry-After` send the
@@ -96,10 +96,11 @@ impl Paces {
     /// Begins a reply, unless it would be done too late.
     pub(super) fn begin(&self, account: Id<kind::Account>) -> Option<Progress> {
         let mut state = self.lock();
+        let most_while_flooded = self.most_while_flooded(state.holding);
         let pace = state.accounts.entry(account).or_default();
         let now = Instant::now();
         let is_too_slow = pace.is_slower_than(self.longest_wait);
-        if is_too_slow || (pace.is_flooded(now) && pace.in_progress >= self.most_while_flooded()) {
+        if is_too_slow || (pace.is_flooded(now) && pace.in_progress >= most_while_flooded) {
             pace.refuse(is_too_slow.then_some(now));
             state.refused = Some(now);
             return None;
@@ -141,9 +142,10 @@ impl Paces {
         Some(HeldRefusal { paces: self.clone(), account, wait })
     }
 
-    /// The most replies in progress for an account that sends more than the server can answer.
-    fn most_while_flooded(&self) -> u32 {
-        REPLIES_PER_THREAD_WHILE_FLOODED.saturating_mul(self.threads).max(ALWAYS)
+    /// The most replies in progress for each account that sends more than the server can answer, if there are so many.
+    fn most_while_flooded(&self, accounts: u32) -> u32 {
+        let most = REPLIES_PER_THREAD_WHILE_FLOODED.saturating_mul(self.threads).max(ALWAYS);
+        most.div_ceil(accounts.max(1))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -416,6 +418,11 @@ mod tests {
         paces.refuse(other);
         let shared = paces.hold(other).unwrap();
         assert_eq!(shared.wait().as_micros(), 250, "two accounts share the rate");
+        let begin = |in_progress| {
+            paces.lock().change(other, |pace| pace.in_progress = in_progress);
+            paces.begin(other).is_some()
+        };
+        assert_eq!([31, 32].map(begin), [true, false], "and the replies in progress");
         drop((longest, held));
         drop(paces.hold(other).unwrap());
         assert_eq!(

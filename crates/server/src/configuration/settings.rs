@@ -119,7 +119,8 @@ pub(crate) struct HttpSection {
     pub(crate) replies_at_once: usize,
     /// The longest time in milliseconds that a reply is expected to take, not counting the time spent waiting for an
     /// upstream. If an account's replies in progress would take longer at the pace of the latest ones, further requests
-    /// are answered with 503 and `Retry-After`; 64 replies may always be in progress.
+    /// are answered with 503 and `Retry-After`; 64 replies may always be in progress. While an account sends more than
+    /// the server can answer, fewer of its replies are in progress, and its refusals are answered up to a second later.
     pub(crate) longest_wait_ms: u64,
     /// Files that one account may upload at once; further uploads are answered with 503 and
     /// `Retry-After`. Other accounts have a reserve beyond this number. Each upload takes up to 10
