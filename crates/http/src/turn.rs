@@ -40,9 +40,9 @@ pub(crate) async fn answer(
     }
 }
 
-/// Returns the outcome of a message. A caller whose account sends more than the server can answer receives its refusal a
-/// little later, see [`hold_refusal`]. This is waited for on the connection, after everything that the message occupied
-/// is free again, so that it ends if the caller disconnects.
+/// Returns the outcome of a message. If the account sends more than the server can answer, a refusal is returned later, see
+/// [`hold_refusal`]. The wait is on the connection and ends if the caller disconnects. Everything that the message
+/// occupied is free by then.
 pub(crate) async fn at_its_time<P: Required>(
     app: &App,
     caller: &Authorized<P>,

@@ -59,8 +59,8 @@ pub struct ConversationLimits {
     /// The longest time that a reply may be expected to take, not counting the time in which it waits for other
     /// machines; if those in progress would take longer, [`Error::Overloaded`].
     pub longest_wait: Duration,
-    /// The threads that read and refuse messages. If an account sends more than the server can answer, so many replies
-    /// and refusals are made for each of them.
+    /// The threads that read and refuse messages. The limits of accounts that send more than the server can answer (replies
+    /// in progress, and refusals per second) are multiples of it.
     pub threads: usize,
 }
 

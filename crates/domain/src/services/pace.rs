@@ -16,12 +16,12 @@ const ALWAYS: u32 = 64;
 const WINDOW: Duration = Duration::from_millis(100);
 /// How long a flood lasts after its account was last seen to send more than the server can answer.
 const FLOODED: Duration = Duration::from_secs(1);
-/// At most this many replies per thread, or [`ALWAYS`] if that is more, may be in progress for the accounts that send more
-/// than the server can answer, each an equal part: most of their messages are refused either way, and the fewer wait, the
-/// sooner each is answered. Outside of a flood, callers who send a message only after the last reply are not refused, as long as the
-/// longest wait is enough for them.
+/// At most this many replies per thread, or [`ALWAYS`] if that is more, may be in progress for the accounts that send
+/// more than the server can answer. Each of them gets an equal part. Most of their messages are refused either way, and
+/// the fewer wait, the sooner each is answered. Outside of a flood, callers who send a message only after the last reply
+/// are not refused, as long as the longest wait is enough for them.
 const REPLIES_PER_THREAD_WHILE_FLOODED: u32 = 32;
-/// How many refusals per second and thread are answered to such accounts. Callers who ignore `Retry-After` send the
+/// How many refusals per second and thread are answered to these accounts together. Callers who ignore `Retry-After` send the
 /// next message as soon as they have the answer, and each message has to be read before it can be refused.
 const REFUSALS_PER_THREAD: u32 = 4_000;
 /// The longest time after which a refusal is answered.
@@ -90,7 +90,7 @@ pub(super) struct Progress {
 }
 
 impl Paces {
-    /// Refuses replies that would take longer than this. Messages are read and refused by so many threads.
+    /// Refuses replies that would take longer than `longest_wait`, on a server that reads messages with `threads`.
     pub(super) fn new(longest_wait: Duration, threads: usize) -> Self {
         let threads = u32::try_from(threads).unwrap_or(u32::MAX).max(1);
         Self { longest_wait, threads, state: Arc::default() }
@@ -145,7 +145,7 @@ impl Paces {
         Some(HeldRefusal { paces: self.clone(), account, wait })
     }
 
-    /// The most replies in progress for each account that sends more than the server can answer, if there are so many.
+    /// The most replies in progress for each of the `accounts` that send more than the server can answer.
     fn most_while_flooded(&self, accounts: u32) -> u32 {
         let most = REPLIES_PER_THREAD_WHILE_FLOODED.saturating_mul(self.threads).max(ALWAYS);
         most.div_ceil(accounts.max(1))
@@ -195,8 +195,8 @@ impl Pace {
     }
 
     /// Counts a refusal. `flooded` is its time, if even the longest wait or the number of replies in progress was
-    /// exceeded. Other refusals prolong a flood only if they are many, so that after a burst, callers who wait for
-    /// their replies soon have the whole wait again.
+    /// exceeded. Other refusals prolong a flood only if they are many or if many callers always wait for one, so that after
+    /// a burst, callers who wait for their replies soon have the whole wait again.
     fn refuse(&mut self, flooded: Option<Instant>) {
         self.refused += 1;
         self.flooded = flooded.or(self.flooded);
