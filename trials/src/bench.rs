@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 enum What {
-    /// POST /v1/conversations with the embedded answerer: replies per second and latency
+    /// POST /v1/conversations: replies per second, latency, and the mean time of each stage
     Replies {
         /// Connections at once
         #[arg(long, default_value_t = 64)]
@@ -57,6 +57,9 @@ enum What {
         /// Approximate number of passages of the agent
         #[arg(long, default_value_t = 2_000)]
         passages: usize,
+        /// Ask an upstream that answers at once, instead of the embedded answerer
+        #[arg(long)]
+        upstream: bool,
     },
     /// Time from POST to `trained` for a text of 100,000 characters
     Ingest {
@@ -162,8 +165,14 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
         _ => server.program()?,
     };
     match what {
-        What::Replies { connections, seconds, passages } => {
-            replies(&program, connections, Duration::from_secs(seconds), passages).await
+        What::Replies { connections, seconds, passages, upstream } => {
+            let server = if upstream {
+                let base = format!("http://{}/v1", mock::upstream()?);
+                Server::of(&program).env("OPENAI_BASE_URL", base).start()
+            } else {
+                Server::of(&program).start()
+            };
+            replies(&server, connections, Duration::from_secs(seconds), passages).await
         }
         What::Ingest { rounds } => ingest(&program, rounds).await,
         What::Idle => idle(&program).await,
@@ -199,13 +208,12 @@ const TEXT_CHARS: usize = 100_000;
 const PASSAGE_CHARS: usize = 1_600;
 
 async fn replies(
-    program: &Program,
+    server: &Server,
     connections: usize,
     duration: Duration,
     passages: usize,
 ) -> anyhow::Result<()> {
-    let server = Server::of(program).start();
-    let requests = Arc::new(questions(&server, passages).await);
+    let requests = Arc::new(questions(server, passages).await);
     let warm =
         load::run(server.address(), Arc::clone(&requests), connections, duration / 5).await?;
     println!("replies, {connections} connections, warm-up {:.0}/s", warm.rate());
@@ -228,7 +236,26 @@ async fn replies(
     }
     rates.sort_by(f64::total_cmp);
     println!("median {:.0} replies/s", rates.get(1).copied().unwrap_or_default());
+    println!("mean time of each stage: {}", stages(server).await);
     Ok(())
+}
+
+/// The mean time of each stage of all replies so far, as the server's metrics tell it.
+async fn stages(server: &Server) -> String {
+    let answer = server.client().get("/metrics").await;
+    let metrics = answer.text();
+    let value = |what: &str, stage: &str| {
+        let start = format!("cicerone_reply_stage_seconds_{what}{{stage=\"{stage}\"}} ");
+        let line = metrics.lines().find_map(|line| line.strip_prefix(&start));
+        line.and_then(|value| value.parse::<f64>().ok()).unwrap_or_default()
+    };
+    let stages = metrics.lines().filter_map(|line| {
+        line.strip_prefix("cicerone_reply_stage_seconds_count{stage=\"")?.split('"').next()
+    });
+    let means = stages.map(|stage| {
+        format!("{stage} {:.0} µs", value("sum", stage) / value("count", stage) * 1e6)
+    });
+    means.collect::<Vec<_>>().join(", ")
 }
 
 /// Creates an agent with about this many passages, and returns a request with a question about each of their sentences,

@@ -65,6 +65,8 @@ pub struct Application {
     pub join_trace: Option<JoinTrace>,
     /// The address at which everybody reaches the server; `None` if it has none, and nothing is public.
     pub public_url: Option<PublicUrl>,
+    /// Called once on each thread that serves connections, within its runtime.
+    pub on_thread_start: fn(),
     /// For expiries, and for what depends on the time of a request.
     pub clock: Arc<dyn Clock>,
     /// For request ids.

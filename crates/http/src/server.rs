@@ -76,7 +76,9 @@ pub fn serve(listener: TcpListener, application: Application) -> std::io::Result
         stall: settings.stall_deadline,
     };
     let paths = Paths::of(&resources()).map_err(std::io::Error::other)?;
+    // Called once on each thread.
     let service = move || {
+        (shared.on_thread_start)();
         let routes =
             Routes { paths: paths.clone(), resources: resources(), otherwise: web::to(no_route) };
         let app = ActixApp::new()

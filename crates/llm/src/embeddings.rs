@@ -10,16 +10,15 @@ use async_trait::async_trait;
 use cicerone_domain::meaning::Vector;
 use cicerone_domain::ports::{EmbedError, EmbedFailure, Embedder, Purpose};
 use cicerone_domain::{Clock, limits};
-use reqwest::{Client, StatusCode};
+use reqwest::StatusCode;
 use url::Url;
 
 pub use self::config::EmbeddingsConfig;
 use self::wire::{EmbeddingsRequest, vectors};
+use crate::client::{ClientSettings, UpstreamClient};
 use crate::config::{ConfigError, Secret};
 use crate::models::secret_of;
-use crate::upstream::{
-    ClientSettings, Remedy, UpstreamFailure, asked, bytes_of, client, endpoint, error_of,
-};
+use crate::upstream::{Remedy, UpstreamFailure, asked, bytes_of, endpoint, error_of};
 
 /// The most bytes of JSON that a number of a vector takes.
 const NUMBER_BYTES: usize = 26;
@@ -32,7 +31,7 @@ pub struct Embeddings {
     model: String,
     url: Url,
     key: Option<Secret>,
-    client: Client,
+    client: UpstreamClient,
     clock: Arc<dyn Clock>,
 }
 
@@ -64,7 +63,7 @@ impl Embeddings {
             key: key.as_ref(),
             setting: config::SECTION,
         };
-        let client = client(&settings, &url)?;
+        let client = UpstreamClient::new(&settings, &url)?;
         Ok(Some(Self { config: config.clone(), model, url, key, client, clock }))
     }
 
@@ -83,8 +82,10 @@ impl Embeddings {
         let input = texts.iter().map(|text| format!("{prefix}{}", self.cut(text))).collect();
         let body =
             EmbeddingsRequest { model: &self.model, input, dimensions: self.config.dimensions };
-        let request = self.client.post(self.url.clone()).json(&body);
-        let response = request.timeout(Duration::from_secs_f64(time)).send().await;
+        let limit = Duration::from_secs_f64(time);
+        let sent =
+            self.client.send(|client| client.post(self.url.clone()).json(&body).timeout(limit));
+        let response = sent.await;
         let response = response.map_err(|error| {
             let message = if error.is_timeout() {
                 format!("did not answer within {time} s")

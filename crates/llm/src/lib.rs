@@ -7,6 +7,7 @@
 
 mod attribution;
 mod citations;
+mod client;
 mod config;
 mod embeddings;
 mod extractive;
@@ -16,6 +17,7 @@ mod prompt;
 mod testing;
 mod upstream;
 
+pub use client::connect_from_this_thread;
 pub use config::{
     ConfigError, EMBEDDED, MaxTokensField, ModelsConfig, RouteConfig, Secret, TargetConfig,
     TokenizerName, UpstreamConfig,

@@ -15,8 +15,8 @@ use std::time::Duration;
 use cicerone_domain::ports::{ModelReply, ReplyRequest, Stage, TokenSink};
 use cicerone_domain::usage::{Day, TokenCount};
 use cicerone_domain::{Clock, Entropy};
-use reqwest::header::{self, HeaderMap, HeaderValue};
-use reqwest::{Client, Response, StatusCode, redirect};
+use reqwest::header::{self, HeaderMap};
+use reqwest::{Response, StatusCode};
 use tokio::time::{Instant, timeout, timeout_at};
 use url::Url;
 
@@ -27,6 +27,7 @@ use self::read::{End, Pace};
 pub(crate) use self::read::{bytes as bytes_of, error as error_of};
 use self::wire::{CompletionRequest, PromptMessage, StreamOptions, Usage};
 use crate::attribution;
+use crate::client::{ClientSettings, UpstreamClient};
 use crate::config::{ConfigError, MaxTokensField, Secret, UpstreamConfig};
 use crate::prompt::{self, Budget, Prompt};
 
@@ -43,7 +44,7 @@ pub(crate) struct Upstream {
     config: UpstreamConfig,
     url: Url,
     key: Option<Secret>,
-    client: Client,
+    client: UpstreamClient,
     breaker: Breaker,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
@@ -70,7 +71,7 @@ impl Upstream {
         check(&config, setting)?;
         let settings =
             ClientSettings { connect: seconds(config.connect_seconds), key: key.as_ref(), setting };
-        let client = client(&settings, &url)?;
+        let client = UpstreamClient::new(&settings, &url)?;
         let pause = seconds(config.breaker_seconds).as_millis();
         let breaker = Breaker::new(
             Arc::clone(&clock),
@@ -207,7 +208,7 @@ impl Upstream {
         draft: &mut Draft,
     ) -> Result<End, UpstreamFailure> {
         let first = Instant::now() + seconds(self.config.first_token_seconds);
-        let sent = self.client.post(self.url.clone()).json(body).send();
+        let sent = self.client.send(|client| client.post(self.url.clone()).json(body));
         let response = if body.stream {
             timeout_at(first, sent).await.map_err(|_| {
                 UpstreamFailure::new(Remedy::Elsewhere, "did not send the first token in time")
@@ -338,48 +339,6 @@ fn check(config: &UpstreamConfig, setting: &str) -> Result<(), ConfigError> {
         return Err(ConfigError::new(format!("{setting}.max_retries"), "must be at most 10"));
     }
     Ok(())
-}
-
-/// How to reach an upstream.
-pub(crate) struct ClientSettings<'a> {
-    /// The longest wait for a connection.
-    pub(crate) connect: Duration,
-    pub(crate) key: Option<&'a Secret>,
-    /// The path of the section in the settings.
-    pub(crate) setting: &'a str,
-}
-
-/// The client of an upstream, without redirects and without proxies of the environment. For plain HTTP it
-/// loads no certificates, so it also works on a machine without any.
-pub(crate) fn client(settings: &ClientSettings<'_>, url: &Url) -> Result<Client, ConfigError> {
-    let ClientSettings { connect, key, setting } = *settings;
-    // Fails if another part of the program has already installed the same provider.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut headers = HeaderMap::new();
-    if let Some(key) = key {
-        let mut value =
-            HeaderValue::from_str(&format!("Bearer {}", key.reveal())).map_err(|_| {
-                let message = "must consist of visible ASCII characters";
-                ConfigError::new(format!("{setting}.api_key"), message)
-            })?;
-        value.set_sensitive(true);
-        headers.insert(header::AUTHORIZATION, value);
-    }
-    let builder = Client::builder()
-        .user_agent(concat!("Cicerone/", env!("CARGO_PKG_VERSION")))
-        .default_headers(headers)
-        .redirect(redirect::Policy::none())
-        .no_proxy()
-        .connect_timeout(connect);
-    let builder = if url.scheme() == "http" { builder.tls_certs_only([]) } else { builder };
-    builder.build().map_err(|error| {
-        let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
-        let message = format!(
-            "cannot be used over TLS; are CA certificates installed?{}",
-            cause.unwrap_or_default()
-        );
-        ConfigError::new(format!("{setting}.base_url"), message)
-    })
 }
 
 /// A duration that [`check`] accepted.

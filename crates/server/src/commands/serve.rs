@@ -211,6 +211,7 @@ async fn application(
         public_url: configuration.public_url.clone(),
         metrics,
         join_trace: None,
+        on_thread_start: cicerone_llm::connect_from_this_thread,
         clock: parts.clock,
         entropy: parts.entropy,
         settings,
