@@ -170,6 +170,16 @@ pub(crate) fn add_source(
     change_within(c, default, source.account_id, of_content(source))
 }
 
+/// The same for several new sources of one account.
+pub(crate) fn add_sources<'a>(
+    c: &mut AnyConnection,
+    default: Option<u64>,
+    account: Id<kind::Account>,
+    new: impl Iterator<Item = &'a Source>,
+) -> Result<(), TransactionError> {
+    change_within(c, default, account, new.map(of_content).sum())
+}
+
 /// Counts bytes that were added to the content of a source, and checks its account's quota.
 pub(crate) fn grow_source(
     c: &mut AnyConnection,

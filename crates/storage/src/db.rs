@@ -2,6 +2,7 @@
 
 mod changes;
 mod checkpoint;
+mod gathered;
 mod kept;
 mod threads;
 mod writer;
@@ -24,6 +25,7 @@ use crate::storage::{Limits, StorageOptions};
 use crate::url::DatabaseUrl;
 use crate::usage::Counted;
 pub(crate) use changes::Changes;
+pub(crate) use gathered::{Gather, Gathered};
 use kept::{OwnedWork, Work, keeping, valued};
 use threads::Threads;
 pub(crate) use threads::{closed, too_late};

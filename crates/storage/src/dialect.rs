@@ -32,7 +32,7 @@ use crate::schema::{
     accounts, agents, api_keys, crawl_pages, discarded_objects, documents, events, idempotency,
     installation, jobs, passages, sources, uploads, webhook_endpoints,
 };
-use crate::sources::{DocumentRow, HeldSourceRow, PassageRow, SourceRow};
+use crate::sources::{DocumentRow, HeldSourceRow, NewSourceRow, PassageRow, SourceRow};
 use crate::storage::Limits;
 
 pub(crate) use account_bytes::add_account_bytes;
@@ -458,6 +458,32 @@ pub(crate) fn insert_documents(c: &mut AnyConnection, rows: &[DocumentRow]) -> Q
         };
     }
     Ok(())
+}
+
+/// Adds sources of one agent on PostgreSQL.
+pub(crate) fn insert_sources(
+    c: &mut AnyConnection,
+    rows: &[NewSourceRow<'_>],
+) -> QueryResult<usize> {
+    match c.either() {
+        Either::Postgres(c) => diesel::insert_into(sources::table).values(rows).execute(c),
+        Either::Sqlite(_) => Err(only_on_postgres("sources")),
+    }
+}
+
+/// Adds jobs on PostgreSQL.
+pub(crate) fn insert_jobs(c: &mut AnyConnection, rows: &[JobRow]) -> QueryResult<usize> {
+    match c.either() {
+        Either::Postgres(c) => diesel::insert_into(jobs::table).values(rows).execute(c),
+        Either::Sqlite(_) => Err(only_on_postgres("jobs")),
+    }
+}
+
+/// The error of a statement that exists for PostgreSQL only.
+fn only_on_postgres(what: &str) -> diesel::result::Error {
+    diesel::result::Error::QueryBuilderError(
+        format!("{what} are not stored together on SQLite").into(),
+    )
 }
 
 /// Adds events.

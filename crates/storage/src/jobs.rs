@@ -81,7 +81,13 @@ pub(crate) fn queue(
     job: NewJob,
     now: Timestamp,
 ) -> Result<(), TransactionError> {
-    let row = JobRow {
+    diesel::insert_into(jobs::table).values(row(source, job, now)).execute(c)?;
+    Ok(())
+}
+
+/// The row of a new job for a source.
+pub(crate) fn row(source: &Source, job: NewJob, now: Timestamp) -> JobRow {
+    JobRow {
         id: job.id.to_string(),
         account_id: source.account_id.to_string(),
         source_id: source.id.to_string(),
@@ -95,9 +101,7 @@ pub(crate) fn queue(
         queued_at: now.as_millis(),
         request_id: job.request_id.map(|id| id.to_string()),
         lane: Lane::of(source.content.source_type()).name().to_owned(),
-    };
-    diesel::insert_into(jobs::table).values(row).execute(c)?;
-    Ok(())
+    }
 }
 
 #[async_trait]

@@ -4,6 +4,7 @@ mod by_id;
 mod complete;
 mod content;
 mod document_ids;
+mod gathered;
 mod intake;
 mod pairs;
 mod row;
@@ -15,8 +16,8 @@ use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
 use cicerone_domain::job::NewJob;
 use cicerone_domain::ports::{SourceFilter, SourceStore};
-use cicerone_domain::source::{CrawledPage, QaPair, SourcePatch, unknown_file};
-use cicerone_domain::{Error, Id, Page, PageRequest, Scope, Source, SourceContent, Timestamp};
+use cicerone_domain::source::{CrawledPage, QaPair, SourcePatch};
+use cicerone_domain::{Error, Id, Page, PageRequest, Scope, Source, Timestamp};
 use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::sql_types::Bool;
@@ -26,9 +27,10 @@ pub(crate) use content::{
     DocumentRow, PassageRow, Placed, TextRow, insert, read_warnings, remove_unseen, unseen,
 };
 pub(crate) use document_ids::{DocumentIds, DocumentKey};
+pub(crate) use gathered::GatheredSources;
 pub(crate) use intake::{Intake, clear, clear_all, show, show_all, store_whole};
 pub(crate) use pairs::add as add_pairs;
-use row::NewSourceRow;
+pub(crate) use row::NewSourceRow;
 pub(crate) use row::{HeldSourceRow, SourceRow};
 pub(crate) use state::StateRow;
 
@@ -47,7 +49,6 @@ use crate::removal::{AGENT_IS_THERE, Removed, remove};
 use crate::schema::sources;
 use crate::scope::Visible;
 use crate::storage::Storage;
-use crate::uploads;
 
 /// The text of a source's content.
 pub(crate) fn content_of(
@@ -168,21 +169,7 @@ impl SourceStore for Storage {
         job: NewJob,
         completion: Option<Completion<Source>>,
     ) -> Result<Source, Error> {
-        let visible = Visible::from(scope);
-        let quota = self.account_bytes;
-        self.db
-            .of(scope.account)
-            .write_completing(completion, move |c| {
-                agents::require_locked(c, &visible, source.agent_id)?;
-                if let SourceContent::File(upload) = &source.content
-                    && !uploads::hold(c, &visible, *upload)?
-                {
-                    return Err(unknown_file().into());
-                }
-                add_new(c, quota, &source, job)?;
-                Ok(source.clone())
-            })
-            .await
+        self.add_source((Visible::from(scope), source, job), completion).await
     }
 
     async fn find_source(

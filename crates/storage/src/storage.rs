@@ -16,6 +16,7 @@ use crate::error::{OpenError, TransactionError};
 use crate::keys;
 use crate::migrations;
 use crate::scope::Visible;
+use crate::sources::GatheredSources;
 use crate::url::DatabaseUrl;
 
 /// Every store port over one database. Clones share it; when the last clone is dropped, its threads
@@ -27,6 +28,8 @@ pub struct Storage {
     pub(crate) account_bytes: Option<u64>,
     /// Turns that wait to be stored together.
     pub(crate) gathered: Arc<GatheredTurns>,
+    /// New sources that wait to be stored together.
+    pub(crate) gathered_sources: Arc<GatheredSources>,
     /// The agents that replies have read from a SQLite file.
     pub(crate) known: Arc<KnownAgents>,
 }
@@ -100,6 +103,7 @@ impl Storage {
             db: Arc::new(Db::open(url, options)?),
             account_bytes: options.account_bytes,
             gathered: Arc::default(),
+            gathered_sources: Arc::default(),
             known: Arc::default(),
         })
     }

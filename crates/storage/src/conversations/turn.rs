@@ -67,7 +67,7 @@ impl Rows {
 
 /// What storing a turn changes in it.
 #[derive(Clone, Copy)]
-pub(super) struct Stored {
+pub(crate) struct Stored {
     counts: ConversationCounts,
     updated_at: Timestamp,
 }
@@ -124,27 +124,28 @@ pub(super) const fn can_be_gathered(turn: &Turn) -> bool {
 pub(super) fn append_all(
     c: &mut AnyConnection,
     turns: &[Turn],
-) -> Result<Vec<Result<Turn, Error>>, TransactionError> {
-    let mut placed: Vec<_> = turns.iter().map(|turn| (turn.clone(), Ok(0))).collect();
+) -> Result<Vec<Result<Stored, Error>>, TransactionError> {
+    let not_placed = || Err(Error::internal("a turn was not placed"));
+    let mut placed: Vec<_> = turns.iter().map(|turn| (turn.clone(), not_placed())).collect();
     let mut order: Vec<_> = placed.iter_mut().collect();
     // Everything that locks several conversations locks them in this order.
     order.sort_by_key(|(turn, _)| turn.conversation.id.to_string());
-    for (turn, first) in order {
-        *first = match place(c, turn) {
+    for (turn, outcome) in order {
+        *outcome = match place(c, turn) {
             Ok((position, stored)) => {
                 stored.write_to(turn);
-                Ok(position)
+                Ok((position, stored))
             }
             Err(TransactionError::Refused(error @ Error::NotFound { .. })) => Err(error),
             Err(error) => return Err(error),
         };
     }
-    let stored: Vec<_> = placed
+    let found: Vec<_> = placed
         .iter()
-        .filter_map(|(turn, first)| first.as_ref().ok().map(|first| (turn, *first)))
+        .filter_map(|(turn, outcome)| outcome.as_ref().ok().map(|(first, _)| (turn, *first)))
         .collect();
-    insert_together(c, &stored)?;
-    Ok(placed.into_iter().map(|(turn, first)| first.map(|_| turn)).collect())
+    insert_together(c, &found)?;
+    Ok(placed.into_iter().map(|(_, outcome)| outcome.map(|(_, stored)| stored)).collect())
 }
 
 /// Stores turns of one account on PostgreSQL, each with the position of its question, by one statement.

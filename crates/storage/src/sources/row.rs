@@ -84,7 +84,7 @@ impl TryFrom<HeldSourceRow> for Source {
 /// A source to insert, whose content is not copied.
 #[derive(Insertable)]
 #[diesel(table_name = sources, treat_none_as_default_value = false)]
-pub(super) struct NewSourceRow<'a> {
+pub(crate) struct NewSourceRow<'a> {
     id: String,
     account_id: String,
     agent_id: String,

@@ -1,15 +1,21 @@
-//! Turns that are stored at the same time. PostgreSQL stores those of an account together.
+//! Turns and new sources that are stored at the same time. PostgreSQL stores turns of an account together, and new sources
+//! of an agent.
 
 use std::collections::BTreeSet;
 
 use cicerone_domain::conversation::Turn;
-use cicerone_domain::ports::{AgentStore as _, ConversationStore as _, UsageStore as _};
+use cicerone_domain::ports::{
+    AgentStore as _, ConversationStore as _, SourceStore as _, UsageStore as _,
+};
 use cicerone_domain::statistics::DayRange;
-use cicerone_domain::usage::{Day, TokenCount};
-use cicerone_domain::{Error, Page};
+use cicerone_domain::usage::{Day, Quota, TokenCount};
+use cicerone_domain::{Error, Managed, Page, Scope, Source, SourceContent};
 use futures_util::future::join_all;
 
-use super::fixture::{World, assert_not_found, first, on_each};
+use super::bytes;
+use super::fixture::{
+    World, assert_conflict, assert_not_found, first, new_job, on_each, text, website,
+};
 
 /// The turns are stored at once, by two servers in turn.
 async fn append_all(world: &World, turns: &[Turn]) -> Vec<Result<Turn, Error>> {
@@ -126,6 +132,101 @@ async fn a_turn_that_is_refused_leaves_those_beside_it_alone() {
         let used = storage.consumption(world.account, month).await.unwrap();
         assert_eq!(used.messages, 22, "two at the beginning and twenty since");
         assert_eq!(world.count("conversation_metadata"), 10);
+    })
+    .await;
+}
+
+/// The sources are added at once, each within its scope, by two servers in turn.
+async fn add_all(world: &World, new: &[(Scope, Source)]) -> Vec<Result<Source, Error>> {
+    let other = world.reopen();
+    let added = new.iter().enumerate().map(|(number, (scope, source))| {
+        let storage = if number % 3 == 0 { &other } else { &world.storage };
+        storage.insert_source(scope, source.clone(), new_job(), None)
+    });
+    join_all(added).await
+}
+
+#[tokio::test]
+async fn sources_at_once_are_added_and_counted_each_as_if_it_came_alone() {
+    on_each(async |world| {
+        let agents = [world.agent().await, world.agent().await];
+        let upload = world.upload().await;
+        let mut new = Vec::new();
+        for number in 0..120_usize {
+            let content = match number {
+                // Three are larger than what is stored together.
+                0..3 => text(&"x".repeat(300_000)),
+                3 => SourceContent::File(upload.id),
+                4..9 => website(number % 2 == 0),
+                _ => text(&format!("Text {number}.")),
+            };
+            let agent = &agents[number % 2];
+            let scope = if number % 5 == 0 { world.only(agent) } else { world.scope() };
+            new.push((scope, world.new_source(agent, content)));
+        }
+        for (added, (_, source)) in add_all(world, &new).await.into_iter().zip(&new) {
+            assert_eq!(&added.unwrap(), source);
+            assert_eq!(&world.stored_source(source).await, source);
+        }
+        assert_eq!((world.count("sources"), world.count("jobs")), (120, 120));
+        let jobs = "source_id IN (SELECT id FROM sources) AND state = 'queued' AND attempts = 0";
+        assert_eq!(world.count_where("jobs", jobs), 120);
+        assert!(bytes::kept(world).await > 900_000);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_source_that_is_refused_leaves_those_beside_it_alone() {
+    on_each(async |world| {
+        let (agent, gone) = (world.agent().await, world.agent().await);
+        let deleted = world.storage.delete_agent(&world.scope(), gone.id, world.now(), None).await;
+        deleted.unwrap();
+        let outside = world.outside().await;
+        let identity =
+            Managed::parse("museum".to_owned(), "prices".to_owned(), "0".repeat(64)).unwrap();
+        let mut new = Vec::new();
+        for number in 0..10 {
+            let source = || world.new_source(&agent, text(&format!("Text {number}.")));
+            new.push((world.scope(), source()));
+            new.push((outside[number % outside.len()].clone(), source()));
+            new.push((world.scope(), world.new_source(&gone, text("Too late."))));
+            let managed = Some(identity.clone());
+            new.push((world.scope(), Source { managed, ..source() }));
+        }
+        let (mut identified, mut kept) = (0, 0);
+        for (added, (scope, source)) in add_all(world, &new).await.into_iter().zip(&new) {
+            if source.agent_id == gone.id || outside.contains(scope) {
+                assert_not_found(added, "agent");
+            } else if source.managed.is_some() && added.is_err() {
+                assert_conflict(added);
+            } else {
+                identified += u32::from(source.managed.is_some());
+                kept += added.unwrap().content.as_text().len();
+            }
+        }
+        assert_eq!((identified, world.count("sources"), world.count("jobs")), (1, 11, 11));
+        assert_eq!(bytes::kept(world).await, u64::try_from(kept).unwrap());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn sources_at_once_fill_a_quota_and_do_not_exceed_it() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        bytes::limit(world, Quota::AtMost(1_000)).await;
+        let new: Vec<_> = (0..30)
+            .map(|_| (world.scope(), world.new_source(&agent, text(&"x".repeat(90)))))
+            .collect();
+        let added = add_all(world, &new).await;
+        let refused = added.iter().filter(|added| match added {
+            Ok(_) => false,
+            Err(Error::BytesExceeded { limit: 1_000 }) => true,
+            Err(error) => panic!("{error:?}"),
+        });
+        assert_eq!(refused.count(), 19);
+        assert_eq!((world.count("sources"), bytes::kept(world).await), (11, 990));
     })
     .await;
 }
