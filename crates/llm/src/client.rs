@@ -89,7 +89,8 @@ impl UpstreamClient {
         Ok(Self { how, shared, own: ThreadLocal::new() })
     }
 
-    /// Sends the request that `make` makes with a client.
+    /// Sends the request that `make` makes with a client. The request must not have a time limit of its own: its timer would
+    /// be one of the thread's runtime, and if that ends first, polling it panics. The caller limits the time.
     pub(crate) async fn send(
         &self,
         make: impl FnOnce(&Client) -> RequestBuilder + Send,

@@ -4,13 +4,14 @@ mod config;
 mod wire;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use cicerone_domain::meaning::Vector;
 use cicerone_domain::ports::{EmbedError, EmbedFailure, Embedder, Purpose};
 use cicerone_domain::{Clock, limits};
 use reqwest::StatusCode;
+use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 pub use self::config::EmbeddingsConfig;
@@ -82,19 +83,18 @@ impl Embeddings {
         let input = texts.iter().map(|text| format!("{prefix}{}", self.cut(text))).collect();
         let body =
             EmbeddingsRequest { model: &self.model, input, dimensions: self.config.dimensions };
-        let limit = Duration::from_secs_f64(time);
-        let sent =
-            self.client.send(|client| client.post(self.url.clone()).json(&body).timeout(limit));
-        let response = sent.await;
+        let deadline = Instant::now() + Duration::from_secs_f64(time);
+        let late = || {
+            let message = format!("did not answer within {time} s");
+            unclear(UpstreamFailure::new(Remedy::Retry(None), message))
+        };
+        let sent = self.client.send(|client| client.post(self.url.clone()).json(&body));
+        let response = timeout_at(deadline, sent).await.map_err(|_| late())?;
         let response = response.map_err(|error| {
-            let message = if error.is_timeout() {
-                format!("did not answer within {time} s")
-            } else {
-                "cannot be reached".to_owned()
-            };
             let is_away = error.is_connect();
             let failure = if is_away { EmbedFailure::Later(None) } else { EmbedFailure::Unclear };
             let error = error.without_url();
+            let message = "cannot be reached";
             (failure, UpstreamFailure::because(Remedy::Retry(None), message, error))
         })?;
         let key = self.key.as_ref().map(Secret::reveal);
@@ -116,7 +116,8 @@ impl Embeddings {
             return Err((failure, UpstreamFailure::new(Remedy::None, message)));
         }
         let most = FRAME_BYTES + texts.len() * limits::VECTOR_DIMENSIONS * NUMBER_BYTES;
-        let body = bytes_of(response, most).await.map_err(unclear)?;
+        let body = timeout_at(deadline, bytes_of(response, most)).await.map_err(|_| late())?;
+        let body = body.map_err(unclear)?;
         vectors(&body, texts.len())
             .map_err(|message| unclear(UpstreamFailure::new(Remedy::Retry(None), message)))
     }
