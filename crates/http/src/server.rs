@@ -35,8 +35,9 @@ use crate::room::Rooms;
 use crate::routes::{Paths, Resource, Routes, refused};
 use crate::visitors::{self, Visitors};
 
-/// Blocking threads of each connection thread. Blocking work runs on the caller's runtime instead.
-const BLOCKING_THREADS: usize = 1;
+/// Blocking threads of each connection thread, started when they are needed. They look up the names of upstreams, and a
+/// slow name must not delay the others. Other blocking work runs on the caller's runtime.
+const BLOCKING_THREADS: usize = 8;
 /// The size at which the write buffer is passed to the operating system. A connection whose client
 /// does not read has at most this and a slice of its answer in memory.
 const WRITE_BUFFER_BYTES: usize = 4 * 1_024;

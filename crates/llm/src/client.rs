@@ -6,14 +6,15 @@
 
 use std::cell::OnceCell;
 use std::error::Error as _;
-use std::future::poll_fn;
-use std::pin::pin;
 use std::time::Duration;
 
 use reqwest::header::{self, HeaderMap, HeaderValue};
 use reqwest::{Client, RequestBuilder, Response, redirect};
+use thiserror::Error;
 use thread_local::ThreadLocal;
 use tokio::runtime::Handle;
+use tokio::task::JoinError;
+use tokio_util::task::AbortOnDropHandle;
 use url::Url;
 
 use crate::config::{ConfigError, Secret};
@@ -90,13 +91,14 @@ impl UpstreamClient {
     }
 
     /// Sends the request that `make` makes with a client. The request must not have a time limit of its own: its timer would
-    /// be one of the thread's runtime, and if that ends first, polling it panics. The caller limits the time.
+    /// be one of the thread's runtime, and if that ends while the answer is read, polling it panics. The caller limits the
+    /// time.
     pub(crate) async fn send(
         &self,
         make: impl FnOnce(&Client) -> RequestBuilder + Send,
-    ) -> reqwest::Result<Response> {
+    ) -> Result<Response, SendError> {
         let Some(runtime) = OWN.with(|own| own.get().cloned()) else {
-            return make(&self.shared).send().await;
+            return Ok(make(&self.shared).send().await?);
         };
         let client = self.own.get_or(|| {
             self.how.client().unwrap_or_else(|error| {
@@ -105,16 +107,33 @@ impl UpstreamClient {
             })
         });
         let request = make(client);
-        let sent = {
-            let _entered = runtime.enter();
-            request.send()
-        };
-        let mut sent = pin!(sent);
-        poll_fn(|context| {
-            let _entered = runtime.enter();
-            sent.as_mut().poll(context)
-        })
-        .await
+        // A task of that runtime, so that connecting and its timers end with it. If the caller stops waiting, so does the task.
+        let sent = AbortOnDropHandle::new(runtime.spawn(async move { request.send().await }));
+        Ok(sent.await.map_err(SendError::Ended)??)
+    }
+}
+
+/// Why a request got no answer.
+#[derive(Debug, Error)]
+pub(crate) enum SendError {
+    #[error(transparent)]
+    Request(reqwest::Error),
+    /// The runtime of the thread on which it began has ended.
+    #[error("the server is stopping")]
+    Ended(#[source] JoinError),
+}
+
+impl From<reqwest::Error> for SendError {
+    fn from(error: reqwest::Error) -> Self {
+        // Upstreams are named in the settings, and a URL may have secrets in its query.
+        Self::Request(error.without_url())
+    }
+}
+
+impl SendError {
+    /// Whether no connection could be opened.
+    pub(crate) fn is_connect(&self) -> bool {
+        matches!(self, Self::Request(error) if error.is_connect())
     }
 }
 
@@ -146,7 +165,7 @@ mod tests {
     use tokio::time::timeout;
     use url::Url;
 
-    use super::{ClientSettings, UpstreamClient, connect_from_this_thread};
+    use super::{ClientSettings, SendError, UpstreamClient, connect_from_this_thread};
 
     /// More than any request here takes.
     const LONG: Duration = Duration::from_secs(20);
@@ -191,8 +210,10 @@ mod tests {
         let idle = runtime();
         let answer = runtime().block_on(async {
             connect_from_this_thread();
-            let mut asked =
-                pin!(async { client.send(|client| client.get(url)).await?.text().await });
+            let mut asked = pin!(async {
+                let answer = client.send(|client| client.get(url)).await.unwrap();
+                answer.text().await
+            });
             timeout(
                 LONG,
                 poll_fn(|context| {
@@ -227,7 +248,7 @@ mod tests {
         let (answering, _arrival) = upstream(true);
         runtime().block_on(async {
             let outcome = timeout(LONG, rest.await.unwrap()).await.unwrap();
-            assert!(outcome.is_err(), "{outcome:?}");
+            assert!(matches!(outcome, Err(SendError::Ended(_))), "{outcome:?}");
             let repeated = asked.send(|client| client.get(answering)).await.unwrap();
             assert_eq!(repeated.text().await.unwrap(), "ok");
         });

@@ -93,7 +93,6 @@ impl Embeddings {
         let response = response.map_err(|error| {
             let is_away = error.is_connect();
             let failure = if is_away { EmbedFailure::Later(None) } else { EmbedFailure::Unclear };
-            let error = error.without_url();
             let message = "cannot be reached";
             (failure, UpstreamFailure::because(Remedy::Retry(None), message, error))
         })?;

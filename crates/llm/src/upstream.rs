@@ -217,7 +217,7 @@ impl Upstream {
             sent.await
         };
         let response = response.map_err(|error| {
-            UpstreamFailure::because(Remedy::Retry(None), "cannot be reached", error.without_url())
+            UpstreamFailure::because(Remedy::Retry(None), "cannot be reached", error)
         })?;
         let key = self.key.as_ref().map(Secret::reveal);
         if !response.status().is_success() {

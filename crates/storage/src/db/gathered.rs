@@ -166,12 +166,13 @@ fn store_batch<G: Gather>(changes: &Changes, batch: Vec<Waiting<G>>) {
     if all.len() == 1 {
         return store_alone(changes, all, replies);
     }
-    // Whether the transaction was rolled back. A failed commit may have succeeded.
-    let mut is_rolled_back = false;
+    // A failed commit may have succeeded.
+    let mut may_be_stored = false;
     let outcome = changes.write(|c| {
-        let stored = G::store_all(c, &all);
-        is_rolled_back = stored.is_err();
-        stored
+        may_be_stored = false;
+        let stored = G::store_all(c, &all)?;
+        may_be_stored = true;
+        Ok(stored)
     });
     match outcome {
         Ok(stored) => {
@@ -183,7 +184,7 @@ fn store_batch<G: Gather>(changes: &Changes, batch: Vec<Waiting<G>>) {
             let cause = cause.to_string();
             refuse::<G>(replies, || Error::unavailable(cause.clone()));
         }
-        Err(_) if is_rolled_back => store_alone(changes, all, replies),
+        Err(_) if !may_be_stored => store_alone(changes, all, replies),
         Err(error) => {
             let cause = error.to_string();
             refuse::<G>(replies, || Error::internal(cause.clone()));
@@ -191,10 +192,18 @@ fn store_batch<G: Gather>(changes: &Changes, batch: Vec<Waiting<G>>) {
     }
 }
 
-/// Stores each change in its own transaction.
+/// Stores each change in its own transaction. Once the database or the row of the place is unavailable, the rest is refused
+/// for the same reason, instead of waiting for it one after the other.
 fn store_alone<G: Gather>(changes: &Changes, all: Vec<G>, replies: Vec<Reply<G>>) {
+    let mut unavailable: Option<String> = None;
     for (change, reply) in all.into_iter().zip(replies) {
-        let stored = changes.write(|c| change.store(c));
+        let stored = match &unavailable {
+            Some(cause) => Err(Error::unavailable(cause.clone())),
+            None => changes.write(|c| change.store(c)),
+        };
+        if let Err(Error::Unavailable(cause)) = &stored {
+            unavailable.get_or_insert_with(|| cause.to_string());
+        }
         deliver::<G>(reply, stored.map(|stored| (change, stored)));
     }
 }
