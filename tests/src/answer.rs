@@ -26,6 +26,11 @@ impl Answer {
         std::str::from_utf8(&self.body).expect("a UTF-8 body")
     }
 
+    /// The body as text in lower case, without the request's id: its random letters may happen to be any short word.
+    pub fn words(&self) -> String {
+        self.text().replace(self.request_id(), "").to_lowercase()
+    }
+
     /// The body as JSON, whatever the status.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body)
