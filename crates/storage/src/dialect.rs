@@ -6,6 +6,7 @@ mod checks;
 mod conversations;
 mod gaps;
 mod insertions;
+mod new_sources;
 mod source_states;
 mod texts;
 mod turns;
@@ -32,7 +33,7 @@ use crate::schema::{
     accounts, agents, api_keys, crawl_pages, discarded_objects, documents, events, idempotency,
     installation, jobs, passages, sources, uploads, webhook_endpoints,
 };
-use crate::sources::{DocumentRow, HeldSourceRow, NewSourceRow, PassageRow, SourceRow};
+use crate::sources::{DocumentRow, HeldSourceRow, PassageRow, SourceRow};
 use crate::storage::Limits;
 
 pub(crate) use account_bytes::add_account_bytes;
@@ -41,6 +42,7 @@ pub(crate) use checks::{leased_check_run, next_check_run};
 pub(crate) use conversations::{continue_conversation, insert_metadata, lock_conversation};
 pub(crate) use gaps::insert_gap_question_once;
 pub(crate) use insertions::{insert_conversation, insert_messages};
+pub(crate) use new_sources::{insert_jobs, insert_sources};
 pub(crate) use source_states::update_state;
 pub(crate) use texts::insert_texts;
 pub(crate) use turns::{TurnRow, Turns, insert_turns};
@@ -458,32 +460,6 @@ pub(crate) fn insert_documents(c: &mut AnyConnection, rows: &[DocumentRow]) -> Q
         };
     }
     Ok(())
-}
-
-/// Adds sources of one agent on PostgreSQL.
-pub(crate) fn insert_sources(
-    c: &mut AnyConnection,
-    rows: &[NewSourceRow<'_>],
-) -> QueryResult<usize> {
-    match c.either() {
-        Either::Postgres(c) => diesel::insert_into(sources::table).values(rows).execute(c),
-        Either::Sqlite(_) => Err(only_on_postgres("sources")),
-    }
-}
-
-/// Adds jobs on PostgreSQL.
-pub(crate) fn insert_jobs(c: &mut AnyConnection, rows: &[JobRow]) -> QueryResult<usize> {
-    match c.either() {
-        Either::Postgres(c) => diesel::insert_into(jobs::table).values(rows).execute(c),
-        Either::Sqlite(_) => Err(only_on_postgres("jobs")),
-    }
-}
-
-/// The error of a statement that exists for PostgreSQL only.
-fn only_on_postgres(what: &str) -> diesel::result::Error {
-    diesel::result::Error::QueryBuilderError(
-        format!("{what} are not stored together on SQLite").into(),
-    )
 }
 
 /// Adds events.
