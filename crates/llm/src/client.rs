@@ -118,8 +118,8 @@ impl UpstreamClient {
 pub(crate) enum SendError {
     #[error(transparent)]
     Request(reqwest::Error),
-    /// The runtime of the thread on which it began has ended.
-    #[error("the server is stopping")]
+    /// Its task has ended early, usually because the runtime of the thread on which it began has.
+    #[error("the task of the request has ended")]
     Ended(#[source] JoinError),
 }
 
