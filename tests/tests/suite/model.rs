@@ -1,6 +1,7 @@
 //! The model port's implementations, against a scripted upstream and through the server.
 
 mod citations;
+mod connections;
 mod faults;
 mod requests;
 mod rewriting;
