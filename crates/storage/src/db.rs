@@ -229,6 +229,11 @@ impl Db {
         self.threads.patience()
     }
 
+    /// How long a change waits for a locked row on PostgreSQL.
+    pub(crate) const fn patience_with_locks(&self) -> Duration {
+        self.limits.read
+    }
+
     /// Like [`Db::write`], and completes the claim of an idempotency key with the outcome, in the
     /// same transaction.
     pub(crate) async fn write_completing<T, F>(

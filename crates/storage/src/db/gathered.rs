@@ -29,6 +29,11 @@ pub(crate) trait Gather: Sized + Send + 'static {
     /// What is known after it was stored.
     type Stored: Send + 'static;
 
+    /// How long it waits for its transaction.
+    fn patience(db: &Db) -> Duration {
+        db.patience()
+    }
+
     /// The approximate bytes that it stores.
     fn bytes(&self) -> usize;
 
@@ -142,7 +147,7 @@ async fn store_waiting<K: Copy + Eq + Hash + Send + 'static, G: Gather>(
             entry.is_there = false;
             return;
         }
-        let (began, patience) = (Instant::now(), db.patience());
+        let (began, patience) = (Instant::now(), G::patience(&db));
         let gathered = Arc::clone(&entry.gathered);
         let work = move |changes: &Changes| {
             for _ in 0..TRANSACTIONS {

@@ -1,6 +1,8 @@
 //! New sources that are stored together on PostgreSQL: those of one agent wait for each other at its row, which they lock.
 
 use cicerone_domain::id::kind;
+use std::time::Duration;
+
 use cicerone_domain::idempotency::Completion;
 use cicerone_domain::job::NewJob;
 use cicerone_domain::source::unknown_file;
@@ -9,7 +11,7 @@ use cicerone_domain::{Error, Id, Source, SourceContent};
 use super::add_new;
 use super::row::NewSourceRow;
 use crate::connection::{AnyConnection, note_value};
-use crate::db::{Gather, Gathered};
+use crate::db::{Db, Gather, Gathered};
 use crate::error::TransactionError;
 use crate::scope::Visible;
 use crate::storage::Storage;
@@ -30,6 +32,12 @@ pub(crate) struct NewSource {
 
 impl Gather for NewSource {
     type Stored = ();
+
+    /// The one before it may wait for the agent's row, for example until a large source is trained. Alone, it would wait
+    /// for that itself.
+    fn patience(db: &Db) -> Duration {
+        db.patience() + db.patience_with_locks()
+    }
 
     fn bytes(&self) -> usize {
         self.source.content.as_text().len()
