@@ -2,6 +2,7 @@
 //! of an agent.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cicerone_domain::conversation::Turn;
 use cicerone_domain::ports::{
@@ -16,6 +17,9 @@ use super::bytes;
 use super::fixture::{
     World, assert_conflict, assert_not_found, first, new_job, on_each, text, website,
 };
+
+/// Sources that a stranger adds.
+const FLOOD: usize = 600;
 
 /// The turns are stored at once, by two servers in turn.
 async fn append_all(world: &World, turns: &[Turn]) -> Vec<Result<Turn, Error>> {
@@ -227,6 +231,34 @@ async fn sources_at_once_fill_a_quota_and_do_not_exceed_it() {
         });
         assert_eq!(refused.count(), 19);
         assert_eq!((world.count("sources"), bytes::kept(world).await), (11, 990));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_flood_of_sources_for_the_agent_of_another_account_does_not_delay_its_owner() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        let stranger = world.outside().await.swap_remove(0);
+        let refused = AtomicUsize::new(0);
+        let flood = join_all((0..FLOOD).map(async |_| {
+            let source = world.new_source(&agent, text(&"x".repeat(30_000)));
+            let added = world.storage.insert_source(&stranger, source, new_job(), None).await;
+            refused.fetch_add(1, Ordering::Relaxed);
+            added
+        }));
+        let owner = async {
+            for _ in 0..3 {
+                world.text_source(&agent).await;
+            }
+            refused.load(Ordering::Relaxed)
+        };
+        let (flood, refused_before) = tokio::join!(flood, owner);
+        for added in flood {
+            assert_not_found(added, "agent");
+        }
+        assert!(refused_before < FLOOD / 2, "{refused_before} of {FLOOD} came first");
+        assert_eq!(world.count("sources"), 3);
     })
     .await;
 }
