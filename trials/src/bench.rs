@@ -91,7 +91,8 @@ enum What {
         #[arg(long, default_value_t = 5)]
         seconds: u64,
     },
-    /// The table of `docs/performance.md`: turns, reads and learning beside what they are compared with, in one run
+    /// The table of `docs/performance.md`: turns, many agents, reads, learning and crawling, beside what they are compared with,
+    /// in one run
     Table {
         /// Rounds, of which the medians are shown
         #[arg(long, default_value_t = 3)]

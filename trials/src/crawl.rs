@@ -15,6 +15,7 @@ use cicerone_tests::process::{Program, Server};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+pub(crate) use self::beside::{Beside, has_manual};
 use crate::program;
 
 /// The action.

@@ -1,6 +1,6 @@
 //! Turns compared with other gateways in front of the same mock upstream, in one run and in turn.
 
-mod started;
+pub(super) mod started;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -28,7 +28,7 @@ struct Run {
 
 /// What agents are asked.
 #[derive(Debug, Clone, Copy)]
-enum Questions {
+pub(super) enum Questions {
     /// Each question is new.
     New,
     /// Each agent is asked one question, again and again.
@@ -36,13 +36,60 @@ enum Questions {
 }
 
 impl Questions {
-    const ALL: [Self; 2] = [Self::New, Self::Same];
+    pub(super) const ALL: [Self; 2] = [Self::New, Self::Same];
 
-    const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Self::New => "each question new",
             Self::Same => "one question for each agent",
         }
+    }
+}
+
+/// A server with agents of one text each.
+pub(super) struct Agents {
+    server: Server,
+    /// Each with its text.
+    made: Vec<(String, String)>,
+    chosen: corpus::Numbers,
+    words: corpus::Numbers,
+}
+
+impl Agents {
+    /// Starts a server and creates so many agents.
+    pub(super) async fn start(program: &Program, count: usize) -> anyhow::Result<Self> {
+        let server = Server::of(program)
+            .env("CICERONE_RATE_LIMIT_PER_MINUTE", "0")
+            .env("RUST_LOG", "warn")
+            .start();
+        let made = make(&server, count).await?;
+        let (chosen, words) = (corpus::Numbers::new(17), corpus::Numbers::new(19));
+        Ok(Self { server, made, chosen, words })
+    }
+
+    /// Asks the first `count` agents at random.
+    pub(super) async fn ask(
+        &mut self,
+        questions: Questions,
+        count: usize,
+        connections: usize,
+        duration: Duration,
+    ) -> anyhow::Result<load::Outcome> {
+        let Self { server, made, chosen, words } = self;
+        let among = made.get(..count).context("an agent is missing")?;
+        let requests = (0..REQUESTS).map(|_| {
+            let chosen = usize::try_from(chosen.below(among.len() as u64))?;
+            let (agent, text) = among.get(chosen).context("an agent is missing")?;
+            let question = match questions {
+                Questions::New => corpus::new_question(words, text),
+                Questions::Same => {
+                    corpus::questions(text).next().context("a text has no sentence")?
+                }
+            };
+            Ok(request(server, agent, &question))
+        });
+        let requests = Arc::new(requests.collect::<anyhow::Result<Vec<_>>>()?);
+        load::run(server.address(), requests, connections, duration).await
     }
 }
 
@@ -55,41 +102,26 @@ pub(super) async fn run(
 ) -> anyhow::Result<()> {
     counts.sort_unstable();
     let most = counts.last().copied().unwrap_or_default();
-    let server = Server::of(program).env("CICERONE_RATE_LIMIT_PER_MINUTE", "0").start();
     let began = Instant::now();
-    let made = make(&server, most).await?;
+    let mut agents = Agents::start(program, most).await?;
     println!(
         "{most} agents created in {:.0} s; {}",
         began.elapsed().as_secs_f64(),
-        memory::of(server.pid())?
+        memory::of(agents.server.pid())?
     );
-    let (mut numbers, mut words) = (corpus::Numbers::new(17), corpus::Numbers::new(19));
     for questions in Questions::ALL {
         let mut runs: Vec<(usize, Vec<Run>)> =
             counts.iter().map(|count| (*count, Vec::new())).collect();
         for _ in 0..ROUNDS {
             for (count, results) in &mut runs {
-                let among = made.get(..*count).context("an agent is missing")?;
-                let requests = (0..REQUESTS).map(|_| {
-                    let chosen = usize::try_from(numbers.below(among.len() as u64))?;
-                    let (agent, text) = among.get(chosen).context("an agent is missing")?;
-                    let question = match questions {
-                        Questions::New => corpus::new_question(&mut words, text),
-                        Questions::Same => {
-                            corpus::questions(text).next().context("a text has no sentence")?
-                        }
-                    };
-                    Ok(request(&server, agent, &question))
-                });
-                let requests = Arc::new(requests.collect::<anyhow::Result<Vec<_>>>()?);
-                let outcome = load::run(server.address(), requests, connections, duration).await?;
+                let outcome = agents.ask(questions, *count, connections, duration).await?;
                 let latency = |share| millis(outcome.percentile(share));
                 results.push(Run { rate: outcome.rate(), p50: latency(0.5), p99: latency(0.99) });
             }
         }
         print(questions, connections, &runs);
     }
-    println!("afterwards: {}", memory::of(server.pid())?);
+    println!("afterwards: {}", memory::of(agents.server.pid())?);
     Ok(())
 }
 

@@ -20,6 +20,9 @@ use crate::eval::trial::Trial;
 use crate::latency::{millis, percentile};
 use crate::others;
 
+/// The usual numbers of passages and questions.
+const PASSAGES: usize = 20_000;
+const QUESTIONS: usize = 1_000;
 /// Characters of each passage.
 const PASSAGE_CHARS: usize = 1_000;
 /// Passages that a question finds at most.
@@ -29,14 +32,21 @@ const FOUND: usize = 5;
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Extent {
     /// Passages
-    #[arg(long, default_value_t = 20_000)]
+    #[arg(long, default_value_t = PASSAGES)]
     passages: usize,
     /// Questions
-    #[arg(long, default_value_t = 1_000)]
+    #[arg(long, default_value_t = QUESTIONS)]
     questions: usize,
     /// Rounds, of which the medians are shown
     #[arg(long, default_value_t = 3)]
     rounds: usize,
+}
+
+impl Extent {
+    /// The usual passages and questions.
+    pub(super) const fn of_rounds(rounds: usize) -> Self {
+        Self { passages: PASSAGES, questions: QUESTIONS, rounds }
+    }
 }
 
 /// The figures, one for each library.

@@ -1,5 +1,6 @@
-//! The table of `docs/performance.md`: turns, reads and learning, measured in one run, each several times and in turn
-//! with the others, so that a busy moment of the machine does not favour one of them.
+//! The table of `docs/performance.md`: turns, many agents, reads, learning and crawling, and the programs of others beside
+//! them, measured in one run, each several times and in turn with the others, so that a busy moment of the machine does not
+//! favour one of them.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,8 +12,12 @@ use cicerone_tests::process::{Builder, Program, ROOT_KEY, Server};
 use serde_json::{Value, json};
 
 use super::corpus::{self, Numbers};
+use super::figures::Figures as _;
 use super::floors::Floors;
-use super::{learning, load, memory, mock, questions, texts};
+use super::gateways::started::{self, Gateway};
+use super::many::{Agents, Questions};
+use super::{learning, load, memory, mock, questions, searches, texts};
+use crate::crawl::{Beside, has_manual};
 use crate::latency::millis;
 
 /// Passages of the agent that is asked.
@@ -22,6 +27,9 @@ const OFTEN: usize = 2_000;
 /// Questions of a set about 2,067 paragraphs (the development set of SQuAD 1.1), with which the figures of before were
 /// measured: more than the caches have room for, and each comes again after all others.
 const OF_A_SET: usize = 10_570;
+/// Agents with one text each that are compared, and the connections over which they are asked.
+const AGENTS: [usize; 2] = [100, 10_000];
+const ASKING_AGENTS: usize = 32;
 /// Texts of 100,000 characters that are added one after the other in each round.
 const SINGLE_TEXTS: usize = 7;
 
@@ -41,6 +49,8 @@ struct Figure {
     values: Vec<f64>,
 }
 
+/// The turns that are compared with those of other gateways.
+const OVER_UPSTREAM: &str = "a turn over the mock upstream";
 /// The turns that are compared with the prototype of their path.
 const TURN: &str = "a turn, embedded answerer";
 /// A server that searches and commits as they do, and does nothing else.
@@ -127,7 +137,21 @@ pub(super) async fn run(program: &Program, extent: Extent, as_json: bool) -> any
         unlimited(program).env("CICERONE_DATABASE_URL", url).start()
     });
     let floors = floors()?;
-    let targets = targets(&embedded, &asking, postgres.as_ref(), upstream, &floors).await?;
+    let gateways = started::all(upstream).await?;
+    let mut targets = targets(&embedded, &asking, postgres.as_ref(), upstream, &floors).await?;
+    for gateway in &gateways {
+        let target = target_of(gateway);
+        // Interpreters compile what runs often.
+        load::run(target.address, Arc::clone(&target.requests), 64, extent.duration).await?;
+        targets.push(target);
+    }
+    let mut agents = Agents::start(program, AGENTS.into_iter().max().unwrap_or_default()).await?;
+    let mut beside = if has_manual() {
+        Some(Beside::start(program, None, false).await?)
+    } else {
+        eprintln!("Git's manual is not crawled: apt-get install git-doc wget");
+        None
+    };
     let learner = unlimited(program).start();
     let agent = learner.client().agent().await;
     let mut numbers = Numbers::new(31);
@@ -143,6 +167,12 @@ pub(super) async fn run(program: &Program, extent: Extent, as_json: bool) -> any
             let ratio = format!("{}, as a share of the prototype's", name(TURN));
             table.add_ratio(ratio, &name(TURN), &name(PROTOTYPE));
         }
+        for gateway in &gateways {
+            let rate = |name| format!("{name}, 64 connections");
+            let ratio = format!("{}, as a multiple of {}'s", rate(OVER_UPSTREAM), gateway.name());
+            table.add_ratio(ratio, &rate(OVER_UPSTREAM), &rate(gateway.name()));
+        }
+        many(&mut table, &mut agents, extent.duration).await?;
         parts(&mut table, &floors, extent.duration).await?;
         for _ in 0..SINGLE_TEXTS {
             let took = learning::one(&learner, &agent, &mut numbers).await?;
@@ -159,12 +189,47 @@ pub(super) async fn run(program: &Program, extent: Extent, as_json: bool) -> any
         }
         let rate = learning::bulk(unlimited(program)).await?;
         table.add("texts of 95,000 characters in bulk", "tokens/s", rate);
+        if let Some(beside) = &mut beside {
+            let times = beside.round().await?;
+            let name = "Git's manual, from POST to `trained`";
+            table.add(name, "s", times.ours.as_secs_f64());
+            table.add("the same, read by wget -r", "s", times.wget.as_secs_f64());
+            if let Some(scrapy) = times.scrapy {
+                table.add("the same, read by Scrapy", "s", scrapy.as_secs_f64());
+            }
+        }
     }
     table.add("memory after the load", "MiB", memory::of(embedded.pid())?.resident_mib());
+    // They take the whole machine, and everything else has been measured.
+    let searches = searches::measure(searches::Extent::of_rounds(extent.rounds)).await?;
     if as_json {
-        println!("{}", serde_json::to_string_pretty(&table.json())?);
+        let figures = json!({ "table": table.json(), "searches": searches });
+        println!("{}", serde_json::to_string_pretty(&figures)?);
     } else {
         table.print();
+        println!("\n{}", searches.text());
+    }
+    Ok(())
+}
+
+/// A gateway, asked for what it passes on to the upstream.
+fn target_of(gateway: &Gateway) -> Target {
+    let requests = Arc::new(vec![gateway.request()]);
+    let (name, address) = (gateway.name(), gateway.address());
+    Target { name, address, requests, connections: &[1, 64] }
+}
+
+/// Asks few and many agents in turn, and adds how many times fewer questions the many answer.
+async fn many(table: &mut Table, agents: &mut Agents, duration: Duration) -> anyhow::Result<()> {
+    for questions in Questions::ALL {
+        let name = |count| format!("{count} agents at random, {}", questions.name());
+        for count in AGENTS {
+            let outcome = agents.ask(questions, count, ASKING_AGENTS, duration).await?;
+            table.add(name(count), "/s", outcome.rate());
+        }
+        let [few, many] = AGENTS;
+        let ratio = format!("{}, as a multiple of that of {many}", name(few));
+        table.add_ratio(ratio, &name(few), &name(many));
     }
     Ok(())
 }
@@ -191,7 +256,7 @@ async fn targets(
             connections: &[1, 64],
         },
         Target {
-            name: "a turn over the mock upstream",
+            name: OVER_UPSTREAM,
             address: asking.address(),
             requests: Arc::new(questions(asking, PASSAGES).await),
             connections: &[1, 64],

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, ensure};
 use cicerone_tests::Site;
 use cicerone_tests::client::Client;
-use cicerone_tests::process::Program;
+use cicerone_tests::process::{Program, Server};
 use serde_json::Value;
 use tokio::process::Command;
 
@@ -16,37 +16,82 @@ use crate::others;
 /// Where Debian's package `git-doc` puts the manual of Git.
 const MANUAL: &str = "/usr/share/doc/git/html";
 
+/// A folder as a site, and everything that reads it.
+pub(crate) struct Beside {
+    site: Site,
+    server: Server,
+    python: Option<PathBuf>,
+    prints: bool,
+}
+
+/// How long each took for the site.
+pub(crate) struct Times {
+    /// From POST to `trained`.
+    pub(crate) ours: Duration,
+    pub(crate) wget: Duration,
+    /// `None` if it cannot be installed.
+    pub(crate) scrapy: Option<Duration>,
+}
+
+/// Whether the manual of Git is on this machine.
+pub(crate) fn has_manual() -> bool {
+    Path::new(MANUAL).join("index.html").is_file()
+}
+
+impl Beside {
+    /// Serves the folder, or else the manual of Git, and starts a server. `prints` says whether the first round tells how many
+    /// pages are read.
+    pub(crate) async fn start(
+        program: &Program,
+        folder: Option<PathBuf>,
+        prints: bool,
+    ) -> anyhow::Result<Self> {
+        let folder = folder.unwrap_or_else(|| PathBuf::from(MANUAL));
+        ensure!(
+            folder.join("index.html").is_file(),
+            "`{}` has no index.html: name another folder, or `apt-get install git-doc`",
+            folder.display()
+        );
+        let site = Site::start().await;
+        site.folder(&folder);
+        let python = others::install().await?.map(|folder| folder.join("python/bin/python"));
+        Ok(Self { site, server: start(program), python, prints })
+    }
+
+    /// Reads the site once with each program.
+    pub(crate) async fn round(&mut self) -> anyhow::Result<Times> {
+        let client = self.server.client();
+        let agent = client.agent().await;
+        let prints = std::mem::take(&mut self.prints);
+        let begun = Instant::now();
+        let source = add(&client, &agent, &self.site.url("/")).await?;
+        trained(&client, &source).await?;
+        let ours = begun.elapsed();
+        if prints {
+            println!("{} pages are trained", pages(&client, &source).await);
+        }
+        let wget = wget(&self.site).await?;
+        let scrapy = match &self.python {
+            Some(python) => Some(scrapy(python, &self.site, prints).await?),
+            None => None,
+        };
+        Ok(Times { ours, wget, scrapy })
+    }
+}
+
 /// Crawls the folder `rounds` times with each program, and prints the medians.
 pub(super) async fn run(
     program: &Program,
     folder: Option<PathBuf>,
     rounds: usize,
 ) -> anyhow::Result<()> {
-    let folder = folder.unwrap_or_else(|| PathBuf::from(MANUAL));
-    ensure!(
-        folder.join("index.html").is_file(),
-        "`{}` has no index.html: name another folder, or `apt-get install git-doc`",
-        folder.display()
-    );
-    let site = Site::start().await;
-    site.folder(&folder);
-    let server = start(program);
-    let client = server.client();
-    let python = others::install().await?.map(|folder| folder.join("python/bin/python"));
+    let mut beside = Beside::start(program, folder, true).await?;
     let (mut ours, mut wgets, mut scrapies) = (Vec::new(), Vec::new(), Vec::new());
-    for round in 0..rounds {
-        let agent = client.agent().await;
-        let begun = Instant::now();
-        let source = add(&client, &agent, &site.url("/")).await?;
-        trained(&client, &source).await?;
-        ours.push(begun.elapsed());
-        if round == 0 {
-            println!("{} pages are trained", pages(&client, &source).await);
-        }
-        wgets.push(wget(&site).await?);
-        if let Some(python) = &python {
-            scrapies.push(scrapy(python, &site, round == 0).await?);
-        }
+    for _ in 0..rounds {
+        let times = beside.round().await?;
+        ours.push(times.ours);
+        wgets.push(times.wget);
+        scrapies.extend(times.scrapy);
     }
     let base = median(&mut ours);
     println!("from POST to `trained`: {:.2} s", base.as_secs_f64());

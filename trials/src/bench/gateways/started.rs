@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 const FIRST: Duration = Duration::from_secs(20);
 
 /// A running gateway. Dropping it kills its processes.
-pub(super) struct Gateway {
+pub(in crate::bench) struct Gateway {
     name: &'static str,
     address: SocketAddr,
     request: Vec<u8>,
@@ -56,16 +56,16 @@ impl Drop for Guardian {
 }
 
 impl Gateway {
-    pub(super) const fn name(&self) -> &'static str {
+    pub(in crate::bench) const fn name(&self) -> &'static str {
         self.name
     }
 
-    pub(super) const fn address(&self) -> SocketAddr {
+    pub(in crate::bench) const fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// A request that it passes on to the upstream.
-    pub(super) fn request(&self) -> Vec<u8> {
+    pub(in crate::bench) fn request(&self) -> Vec<u8> {
         self.request.clone()
     }
 
@@ -97,7 +97,7 @@ impl Gateway {
 }
 
 /// Installs and starts all, in front of this upstream. None if they cannot be installed.
-pub(super) async fn all(upstream: SocketAddr) -> anyhow::Result<Vec<Gateway>> {
+pub(in crate::bench) async fn all(upstream: SocketAddr) -> anyhow::Result<Vec<Gateway>> {
     match others::install().await? {
         Some(folder) => {
             Ok(vec![portkey(&folder, upstream).await?, litellm(&folder, upstream).await?])
