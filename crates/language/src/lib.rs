@@ -10,6 +10,7 @@ mod language;
 mod script;
 mod sentences;
 mod stop_words;
+mod subjects;
 mod terms;
 
 pub use definitions::defined_term;
@@ -18,6 +19,7 @@ pub use grams::grams;
 pub use language::Language;
 pub use script::Script;
 pub use sentences::sentences;
+pub use subjects::{Subject, is_kind, plain_heading};
 pub use terms::{Term, plain_term, terms};
 
 /// Runs the README's examples as tests.

@@ -2,9 +2,9 @@
 
 mod choose;
 mod compose;
-mod definition;
 mod hints;
 mod matcher;
+mod naming;
 mod pieces;
 mod plain;
 mod purpose;
@@ -68,7 +68,7 @@ impl Extractive {
         let choice = choose::sentences(request, &matcher, &self.readings);
         let passages = &choice.passages;
         let mut cited: Vec<usize> = passages.iter().map(|passage| passage.index).collect();
-        let mut text = compose::text(passages);
+        let mut text = compose::text(passages, &request.question, choice.limit);
         if let Some(title) =
             passages.first().and_then(|first| purpose::needed(request, first, &text))
         {

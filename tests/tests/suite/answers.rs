@@ -41,6 +41,31 @@ async fn a_definition_keeps_its_term() {
 }
 
 #[tokio::test]
+async fn settings_are_defined_and_named() {
+    let client = client();
+    let agent = client.agent().await;
+    let page = "# Harbour server\n\n## KeepMoored Directive\n\n\
+                | Description: | Leaves ships tied between two visits |\n\
+                | Syntax: | KeepMoored On\\|Off |\n| Default: | KeepMoored On |\n\n\
+                With KeepMoored, a captain who comes back finds the ropes as they were.\n\n\
+                ## MooringTimeout Directive\n\n\
+                | Description: | How many minutes a ship stays tied without its captain |\n\
+                | Syntax: | MooringTimeout minutes |\n\n\
+                After this time the ropes are thrown into the water, whether KeepMoored is set or not.\n";
+    client.text(&agent, page).await;
+    let reply = async |question: &str| {
+        let answer = client.ask(&agent, question).await;
+        answer["reply"].as_str().unwrap().to_owned()
+    };
+    let defined = reply("What does KeepMoored do?").await;
+    assert!(defined.contains("Description: Leaves ships tied between two visits"), "{defined}");
+    let syntax = reply("syntax of KeepMoored").await;
+    assert!(syntax.contains("Syntax: KeepMoored On|Off"), "{syntax}");
+    let named = reply("how many minutes does a ship stay tied without its captain").await;
+    assert!(named.starts_with("MooringTimeout Directive: "), "{named}");
+}
+
+#[tokio::test]
 async fn a_question_that_comes_again_is_answered_from_what_its_agent_knows_now() {
     let client = client();
     let (agent, other) = (client.agent().await, client.agent().await);

@@ -3,20 +3,28 @@
 use cicerone_language::defined_term;
 
 use super::choose::Quoted;
+use super::naming::name;
 use super::plain;
 use super::units::{Kind, Unit};
 
-/// The reply: the sentences of each passage in their order, with passages separated.
-pub(super) fn text(passages: &[Quoted<'_>]) -> String {
-    let texts: Vec<String> = passages.iter().map(passage).filter(|text| !text.is_empty()).collect();
-    texts.join("\n\n")
+/// The reply: the sentences of each passage in their order, with passages separated. If there is room within `limit`
+/// characters, with headings that name what they are about, unless the `question` does.
+pub(super) fn text(passages: &[Quoted<'_>], question: &str, limit: usize) -> String {
+    let chars = |quoted: &Quoted<'_>| -> usize {
+        let units = quoted.chosen.iter().filter_map(|unit| quoted.units().get(*unit));
+        units.map(|unit| quoted.text(unit).chars().count() + 1).sum()
+    };
+    let mut room = limit.saturating_sub(passages.iter().map(chars).sum());
+    let texts = passages.iter().map(|quoted| passage(quoted, question, &mut room));
+    texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
-fn passage(quoted: &Quoted<'_>) -> String {
+fn passage(quoted: &Quoted<'_>, question: &str, room: &mut usize) -> String {
     let chosen: Vec<&Unit> =
         quoted.chosen.iter().filter_map(|unit| quoted.units().get(*unit)).collect();
     let mut text = String::new();
     let mut before: Option<&Unit> = None;
+    let mut named = None;
     for unit in &chosen {
         let is_listed = chosen.iter().filter(|other| other.block == unit.block).count() > 1;
         let mut piece = render(quoted, unit, is_listed);
@@ -29,6 +37,19 @@ fn passage(quoted: &Quoted<'_>) -> String {
         {
             piece = format!("{}: {piece}", plain::inline(term));
         }
+        // What is said below the name of a setting or function cannot be understood without the name.
+        let heading = quoted.headings_of(unit).find_map(|heading| Some((heading, name(heading)?)));
+        if heading != named {
+            named = heading;
+            let is_said =
+                |name: &str| piece.contains(name) || is_in(&question.to_lowercase(), name);
+            if let Some((heading, _)) = heading.filter(|(_, name)| !is_said(name))
+                && let Some(left) = room.checked_sub(heading.chars().count() + 2)
+            {
+                *room = left;
+                piece = format!("{}: {piece}", plain::inline(heading));
+            }
+        }
         if let Some(before) = before {
             text.push_str(gap(before, unit, &text));
         }
@@ -36,6 +57,11 @@ fn passage(quoted: &Quoted<'_>) -> String {
         before = Some(unit);
     }
     text
+}
+
+/// Whether a text in lower case contains a name.
+fn is_in(text: &str, name: &str) -> bool {
+    text.contains(&name.to_lowercase())
 }
 
 /// The term, an option or other code, that the paragraph of a sentence defines; `None` if the
@@ -93,18 +119,21 @@ fn row(text: &str, header: Option<&str>) -> String {
     let names = header.map(cells).unwrap_or_default();
     if names.len() == values.len() && names.len() > 1 {
         let named = names.iter().zip(&values).filter(|(_, value)| !value.is_empty());
-        let named =
-            named.map(
-                |(name, value)| {
-                    if name.is_empty() { value.clone() } else { format!("{name}: {value}") }
-                },
-            );
+        let named = named.map(|(name, value)| labelled(name, value));
         return named.collect::<Vec<_>>().join("; ");
     }
     let values: Vec<String> = values.into_iter().filter(|value| !value.is_empty()).collect();
     match values.as_slice() {
-        [name, value] => format!("{name}: {value}"),
+        [name, value] => labelled(name, value),
         values => values.join("; "),
+    }
+}
+
+/// A value with its name, which may end with a colon already.
+fn labelled(name: &str, value: &str) -> String {
+    match name.trim_end_matches([':', '：']) {
+        "" => value.to_owned(),
+        name => format!("{name}: {value}"),
     }
 }
 
@@ -113,7 +142,21 @@ fn cells(row: &str) -> Vec<String> {
     if row.contains('|') {
         let row = row.strip_prefix('|').unwrap_or(row);
         let row = row.strip_suffix('|').unwrap_or(row);
-        return row.split('|').map(plain::inline).collect();
+        // Where a bar within a cell is escaped, the next piece belongs to the same cell.
+        let mut cells: Vec<String> = Vec::new();
+        let mut is_open = false;
+        for piece in row.split('|') {
+            match cells.last_mut().filter(|_| is_open) {
+                Some(cell) => cell.push_str(piece),
+                None => cells.push(piece.to_owned()),
+            }
+            is_open = piece.ends_with('\\');
+            if let Some(cell) = cells.last_mut().filter(|_| is_open) {
+                cell.pop();
+                cell.push('|');
+            }
+        }
+        return cells.iter().map(|cell| plain::inline(cell)).collect();
     }
     row.split('\t').map(plain::inline).collect()
 }

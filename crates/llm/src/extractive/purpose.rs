@@ -83,7 +83,10 @@ fn named(hit: &Hit) -> Option<(&str, &str)> {
 fn name(title: &str) -> Option<&str> {
     let (name, purpose) = DASHES.iter().find_map(|dash| title.split_once(dash))?;
     let is_code = !name.contains(' ') || !name.contains(char::is_lowercase);
-    (is_code && name.len() <= NAME_CHARS && purpose.contains(' ')).then_some(name)
+    // "mod_ssl - Apache HTTP Server" has the name of the site there.
+    let says =
+        purpose.split(' ').any(|word| word.len() > 2 && word.starts_with(char::is_lowercase));
+    (is_code && name.len() <= NAME_CHARS && purpose.contains(' ') && says).then_some(name)
 }
 
 /// A text in lower case, with a space for each hyphen: "git-gc" is "git gc".
@@ -99,7 +102,12 @@ mod tests {
     fn a_title_that_says_a_purpose_has_a_name() {
         assert_eq!(name("harbour-log - Show what happened"), Some("harbour-log"));
         assert_eq!(name("CREATE PIER — build a new pier"), Some("CREATE PIER"));
-        for title in ["harbour-log(1)", "The lighthouse - Our harbour", "Prices – Harbour"] {
+        for title in [
+            "harbour-log(1)",
+            "The lighthouse - Our harbour",
+            "Prices – Harbour",
+            "harbour_log - Harbour Manual Version 2.4",
+        ] {
             assert_eq!(name(title), None, "{title}");
         }
     }

@@ -39,6 +39,9 @@ pub(super) enum Kind {
     Code,
 }
 
+/// The longest sentence, in bytes, that is continued because code in it is not closed.
+const CODE_BYTES: usize = 600;
+
 /// The units of a passage, in order.
 pub(super) fn of(text: &str) -> Vec<Unit> {
     let mut reader = Reader { text, units: Vec::new(), block: 0, open: None };
@@ -164,9 +167,19 @@ impl Reader<'_> {
     fn close(&mut self) {
         if let Some(Open::Paragraph(paragraph)) = self.open.take() {
             let prose = self.text.get(paragraph.clone()).unwrap_or_default();
+            let mut start = None;
             for sentence in sentences(prose) {
-                let range = paragraph.start + sentence.start..paragraph.start + sentence.end;
-                self.add(Kind::Sentence, range);
+                let from = *start.get_or_insert(sentence.start);
+                let text = prose.get(from..sentence.end).unwrap_or_default();
+                // A full stop within code ends no sentence.
+                if is_open(text) && text.len() < CODE_BYTES {
+                    continue;
+                }
+                start = None;
+                self.add(Kind::Sentence, paragraph.start + from..paragraph.start + sentence.end);
+            }
+            if let Some(from) = start {
+                self.add(Kind::Sentence, paragraph.start + from..paragraph.end);
             }
         }
         self.block += 1;
@@ -181,6 +194,12 @@ impl Reader<'_> {
     fn add(&mut self, kind: Kind, range: Range<usize>) {
         self.units.push(Unit { kind, range, block: self.block });
     }
+}
+
+/// Whether code begins in a text that does not end there. A mark that begins a quotation, as in `this', is none of code.
+fn is_open(text: &str) -> bool {
+    let after = text.rsplit('`').next().unwrap_or_default();
+    text.matches('`').count() % 2 == 1 && !after.contains('\'')
 }
 
 /// Whether a line is an item of a list, and of a numbered one.

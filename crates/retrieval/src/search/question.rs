@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use cicerone_domain::retrieval::Query;
-use cicerone_language::{Language, Term, grams, terms};
+use cicerone_language::{Language, Subject, Term, grams, terms};
 use compact_str::CompactString;
 use foldhash::HashMap;
 
@@ -71,6 +71,8 @@ pub(super) struct Question {
     pub(super) grams: Vec<Extra>,
     /// Whether it consists of stop words only, together with the context.
     pub(super) is_all_stop_words: bool,
+    /// What it asks for, if it asks what something is.
+    pub(super) subject: Option<Subject>,
     /// The key that a pair with exactly this question has.
     pub(super) exact: String,
 }
@@ -85,6 +87,7 @@ impl Question {
             pairs: analysed.pairs,
             grams: analysed.grams,
             is_all_stop_words: false,
+            subject: Subject::of(&query.text),
             exact: exact_key(&query.text),
             words: analysed.words,
         };

@@ -3,20 +3,24 @@
 use std::sync::{Arc, OnceLock};
 
 use cicerone_domain::retrieval::{Found, Hit, Query};
-use cicerone_language::Language;
+use cicerone_language::{Language, Subject};
 
 use super::content::{Content, InMemory, Segments};
 use super::question::Question;
 use super::ranking::{Ranked, rank, stored};
 use super::recent::{Recent, SnapshotRecent};
 use super::results::{Outcome, PackedTerms};
-use super::weights::floor;
+use super::weights::{DEFINES, floor};
 use crate::store::{Store, Unusable};
 
 /// This many passages more than wanted are ranked, in place of those that repeat another one.
 const SPARE: usize = 8;
 /// The number of best passages that are compared with each other.
 const COMPARED: usize = 64;
+/// This many passages more than wanted are ranked if one that defines the subject of a question may be among them.
+const DEFINING: usize = 24;
+/// The lines of a passage in which a definition is looked for. Most passages have fewer.
+const LINES: usize = 64;
 
 /// An index in the state of its last update.
 pub(crate) struct Snapshot {
@@ -132,7 +136,12 @@ impl Snapshot {
 
     fn rank(&self, query: &Query, limit: usize) -> tantivy::Result<Outcome> {
         let question = Question::new(query, &self.languages);
-        let mut ranking = rank(self, &question, limit + SPARE)?;
+        let spare = if question.subject.is_some() { DEFINING } else { SPARE };
+        let mut ranking = rank(self, &question, limit + spare)?;
+        if let Some(subject) = &question.subject {
+            self.raise_definitions(&mut ranking.best, subject)?;
+            ranking.best.truncate(limit + SPARE);
+        }
         self.leave_out_repetitions(&mut ranking.best)?;
         ranking.best.truncate(limit);
         let terms = ranking.words.iter().enumerate().flat_map(|(number, word)| {
@@ -145,6 +154,24 @@ impl Snapshot {
             confidence: ranking.confidence,
             id: None,
         })
+    }
+
+    /// Raises the passages that define the subject of a question, or have a section about it.
+    fn raise_definitions(&self, best: &mut [Ranked], subject: &Subject) -> tantivy::Result<()> {
+        for ranked in best.iter_mut() {
+            let record = self.content.record(ranked.number)?;
+            if record.is_pair || !subject.may_be_in(record.text.as_bytes()) {
+                continue;
+            }
+            let defines = |line: &str| {
+                subject.is_term_of(line) || line.starts_with('#') && subject.is_heading(line)
+            };
+            if record.text.lines().take(LINES).any(defines) {
+                ranked.score *= DEFINES;
+            }
+        }
+        best.sort_by(|one, other| other.score.total_cmp(&one.score));
+        Ok(())
     }
 
     /// Leaves out passages with the text of a better one, which some websites have on many pages.

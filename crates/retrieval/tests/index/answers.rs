@@ -84,6 +84,29 @@ async fn a_pair_that_asks_just_that_comes_before_one_that_also_mentions_it() {
 }
 
 #[tokio::test]
+async fn a_definition_comes_before_passages_that_mention_the_subject_more_often() {
+    let world = World::new();
+    let mention = "The bollard of the pier is near the bollard of the quay, and ropes lie on the stones beside \
+                   them until the captains come back from the inn, which takes a while.";
+    let glossary = "Anchor: An iron hook that holds a ship.\n\nShort Mooring Post (bollard): What a rope is tied to.\n\n\
+                    Crane: A machine that lifts loads.\n\nDock: A place for a ship between two piers of a harbour.";
+    let section = "## What is a winch?\n\nIt pulls ropes. Two people turn it, and a third one watches the rope.";
+    let turns = "The winch turns the drum, and the drum of the other winch turns back, so that a rope that two people hold \
+                 is pulled in evenly.";
+    let texts = [mention, glossary, section, turns];
+    world.put("a", (0..).zip(texts).map(|(at, text)| passage(at, text)).collect());
+    for (question, position) in [
+        ("what is a bollard", 1),
+        ("What does bollard mean?", 1),
+        ("bollard of the pier", 0),
+        ("What is a winch?", 2),
+        ("drum of the winch", 3),
+    ] {
+        assert_eq!(world.ask(question).await.hits[0].position, position, "{question}");
+    }
+}
+
+#[tokio::test]
 async fn one_typing_mistake_finds_its_word_but_numbers_are_not_corrected() {
     let world = World::new();
     world.put(

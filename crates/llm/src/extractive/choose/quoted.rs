@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cicerone_language::plain_heading;
 use compact_str::CompactString;
 
 use crate::extractive::readings::Reading;
@@ -17,12 +18,17 @@ const VALUE_CHARS: usize = 80;
 /// The longest list of steps, in characters, that is quoted as a whole.
 const STEPS_CHARS: usize = 900;
 
+/// The separator between the headings of a path.
+const PATH_SEPARATOR: &str = " › ";
+
 /// A passage with its quoted units.
 #[derive(Debug)]
 pub(in crate::extractive) struct Quoted<'a> {
     /// The position of the passage in the request.
     pub(in crate::extractive) index: usize,
     pub(in crate::extractive) text: &'a str,
+    /// The headings above it, outermost first.
+    pub(in crate::extractive) heading: Option<&'a str>,
     /// The units that the text is divided into.
     pub(in crate::extractive) reading: Arc<Reading>,
     /// The numbers of the quoted units, in order.
@@ -34,6 +40,25 @@ pub(in crate::extractive) struct Quoted<'a> {
 impl<'a> Quoted<'a> {
     pub(in crate::extractive) fn text(&self, unit: &Unit) -> &'a str {
         self.text.get(unit.range.clone()).unwrap_or_default()
+    }
+
+    /// The headings above a unit, innermost first, without marks and numbering.
+    pub(in crate::extractive) fn headings_of<'s>(
+        &'s self,
+        unit: &Unit,
+    ) -> impl Iterator<Item = &'a str> + use<'s, 'a> {
+        let start = unit.range.start;
+        let before = self.units().iter().rev().filter(move |above| above.range.start < start);
+        let mut level = usize::MAX;
+        let within = before.filter(|above| above.kind == Kind::Heading).filter_map(move |above| {
+            let text = self.text(above);
+            let own = text.len() - text.trim_start_matches('#').len();
+            let is_outer = own < level;
+            level = level.min(own);
+            is_outer.then_some(text)
+        });
+        let path = self.heading.into_iter().flat_map(|path| path.rsplit(PATH_SEPARATOR));
+        within.chain(path).map(plain_heading)
     }
 
     /// The units of the passage.
@@ -192,7 +217,7 @@ fn ends_with_stop(text: &str) -> bool {
     text.ends_with(['.', '!', '?', '。', '！', '？', '।', '؟'])
 }
 
-fn ends_sentence(text: &str) -> bool {
+pub(super) fn ends_sentence(text: &str) -> bool {
     let inner = text.trim_end_matches(['”', '’', '"', '\'', ')', '）', '»', '」', '*', '_']);
     inner.ends_with(['.', '!', '?', ':', ';', ',', '…', '。', '！', '？', '：', '।', '؟'])
 }

@@ -4,10 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use cicerone_domain::retrieval::Hit;
-use cicerone_language::{Language, defined_term};
+use cicerone_language::{Language, Subject, defined_term};
 
-use super::quoted::{Quoted, is_question};
-use crate::extractive::definition::Subject;
+use super::quoted::{Quoted, ends_sentence, is_question};
 use crate::extractive::hints::{Wanted, is_negated};
 use crate::extractive::matcher::{Mask, Matcher, Occurrence};
 use crate::extractive::readings::Reading;
@@ -32,6 +31,9 @@ const DEFINITION: f32 = 0.3;
 const NEGATED: f32 = 0.15;
 /// A sentence of this many bytes gets half of the bonus for being short.
 const SHORT_BYTES: f32 = 80.0;
+/// The bonus for what a section begins with, and for its first sentence, if its heading names the subject of the question.
+const LEADS: f32 = 1.0;
+const FIRST_SENTENCE: f32 = 0.4;
 /// The bonus for a sentence with the kind of answer that the question asks for.
 const MEETS: f32 = 0.1;
 /// The bonus for a sentence that defines the subject of the question.
@@ -42,6 +44,11 @@ const ASKS: f32 = 0.01;
 /// The factor for code, whose words are names. The text beside it explains it, and a sentence that
 /// introduces code is quoted with it.
 const SHOWS: f32 = 0.6;
+/// The same if the headings above have this share of the question: the code shows what they are about.
+const BELOW_SUBJECT: f32 = 1.4;
+const SHOWN: f32 = 0.55;
+/// The longest text without a full stop, in bytes, that says nothing about what is above it.
+const LABEL_BYTES: usize = 40;
 /// The factor for a sentence that announces what the passage does not have.
 const DANGLES: f32 = 0.3;
 /// The bonus for being at the beginning of a passage.
@@ -83,8 +90,20 @@ impl<'a> Asked<'a> {
         R: Fn(&Hit) -> Arc<Reading>,
     {
         let defining = self.subject.as_ref().and_then(|subject| {
-            let says_so = |hit: &Hit| subject.is_defined_in(&hit.text, || reading(hit));
-            passages.iter().position(|hit| !hit.is_pair && says_so(hit))
+            let has = |hit: &Hit, holds: &dyn Fn(&Unit, &str) -> bool| {
+                let in_unit = |unit: &Unit| {
+                    hit.text.get(unit.range.clone()).is_some_and(|text| holds(unit, text))
+                };
+                subject.may_be_in(hit.text.as_bytes()) && reading(hit).units.iter().any(in_unit)
+            };
+            let says_so = |hit: &Hit| has(hit, &|_, text| subject.is_defined_by(text));
+            let is_about = |hit: &Hit| {
+                has(hit, &|unit, text| unit.kind == Kind::Heading && subject.is_heading(text))
+            };
+            let position = |holds: &dyn Fn(&Hit) -> bool| {
+                passages.iter().position(|hit| !hit.is_pair && holds(hit))
+            };
+            position(&is_about).or_else(|| position(&says_so))
         });
         let leading = defining.and_then(|index| passages.get(index).map(|hit| (index, hit)));
         let others = passages.iter().enumerate();
@@ -163,6 +182,7 @@ impl<'a> Read<'a> {
         let quoted = Quoted {
             index,
             text,
+            heading: hit.heading.as_deref(),
             reading: Arc::clone(reading),
             chosen: Vec::new(),
             with_code: asked.may_be_shown(),
@@ -186,12 +206,18 @@ impl<'a> Read<'a> {
         let total = asked_for.max(f32::MIN_POSITIVE);
         let mut heading = above;
         let mut before: (Option<usize>, Mask) = (None, 0);
+        // What is still to come of the beginning of a section about the subject.
+        let (mut leads, mut first_sentence) = (false, false);
+        // The last table with a header.
+        let mut header = None;
         let units = self.quoted.units().iter().zip(&self.own).zip(terms).enumerate();
         for (index, ((unit, own), term)) in units {
             let text = self.quoted.text(unit);
             if unit.kind == Kind::Heading {
                 heading = above | own;
                 before = (None, 0);
+                leads = asked.subject.as_ref().is_some_and(|subject| subject.is_heading(text));
+                first_sentence = leads;
                 self.scores.push(0.0);
                 continue;
             }
@@ -212,9 +238,31 @@ impl<'a> Read<'a> {
             if asked.subject.as_ref().is_some_and(|subject| subject.is_defined_by(text)) {
                 score += DEFINES;
             }
+            if leads || first_sentence {
+                let is_sentence = unit.kind == Kind::Sentence;
+                let says = match unit.kind {
+                    // "Languages: en | fr" begins no section.
+                    Kind::Sentence => ends_sentence(text) || text.len() > LABEL_BYTES,
+                    Kind::Row => header != Some(unit.block),
+                    Kind::Heading | Kind::Item { .. } | Kind::Header | Kind::Code => false,
+                };
+                if leads && says {
+                    score += LEADS;
+                    leads = false;
+                    first_sentence = !is_sentence;
+                } else if is_sentence && says {
+                    score += FIRST_SENTENCE;
+                    first_sentence = false;
+                }
+            }
             if unit.kind == Kind::Code {
                 let says_nothing = asked.subject.is_some() || text.contains(asked.question);
-                score *= if says_nothing { ASKS } else { SHOWS };
+                let is_shown = || asked.may_be_shown() && matcher.weight(heading) / total >= SHOWN;
+                score *= match says_nothing {
+                    true => ASKS,
+                    false if is_shown() => BELOW_SUBJECT,
+                    false => SHOWS,
+                };
             }
             if is_question(text) {
                 // A question is not an answer, but the text after it may be.
@@ -226,6 +274,7 @@ impl<'a> Read<'a> {
             }
             if unit.kind == Kind::Header {
                 score = 0.0;
+                header = Some(unit.block);
             }
             // If no word is informative, the first sentence is as good as any.
             if score > 0.0 || asked_for <= 0.0 {

@@ -86,7 +86,7 @@ fn a_reply_about_something_technical_may_be_longer() {
     let asked = "Where does a ship with a deep keel moor at a pier?";
     let length = |text: &str| answer(asked, text).chars().count();
     assert!((200..=300).contains(&length(prose)), "{}", length(prose));
-    assert!((301..=450).contains(&length(&technical)), "{}", length(&technical));
+    assert!((301..=700).contains(&length(&technical)), "{}", length(&technical));
 }
 
 #[test]
@@ -162,4 +162,91 @@ fn a_line_of_a_fourth_technical_passage_may_be_the_answer() {
     let passages = others.into_iter().chain([option]).collect();
     let text = reply("How do I moor ships at night?", passages).text;
     assert!(text.starts_with("`--dark`"), "{text}");
+}
+
+#[test]
+fn what_a_section_about_the_subject_begins_with_defines_it() {
+    let text = "## MooringRope Directive\n\n| Description: | Sets the rope that ships are tied with |\n\
+                | Syntax: | MooringRope hemp\\|steel |\n\n\
+                A MooringRope of hemp was usual in former times, and MooringRope is read at each start.\n\n\
+                ## Bell Directive\n\nThe bell and the MooringRope are checked in the morning.";
+    for question in ["What does MooringRope do?", "what is the MooringRope directive"] {
+        let reply = short_answer(question, text);
+        assert_eq!(reply, "Description: Sets the rope that ships are tied with", "{question}");
+    }
+    // The section leads, although another passage has the name more often.
+    let other = Hit {
+        score: 2.0,
+        ..hit("Bells and each MooringRope are sold by the maker of the MooringRope.")
+    };
+    let text = reply("What does MooringRope do?", vec![other, hit(text)]).text;
+    assert!(text.starts_with("Description: Sets the rope"), "{text}");
+}
+
+#[test]
+fn a_label_begins_no_section() {
+    let text = "# Tide gates\n\nLanguages: en | fr\n\nThey keep the water in the harbour at low tide. \
+                A boat waits before a closed tide gate.";
+    let reply = short_answer("What are tide gates?", text);
+    assert_eq!(reply, "They keep the water in the harbour at low tide.");
+}
+
+#[test]
+fn a_reply_says_which_setting_or_function_it_is_about() {
+    let section = "## HarbourLight Directive\n\n### Example\n\nShips are shown the way at night by a red lamp.";
+    let text = answer("show ships the way at night", section);
+    assert_eq!(text, "HarbourLight Directive: Ships are shown the way at night by a red lamp.");
+    // The question has the name already, or the heading has none.
+    let known = answer("What shows ships the way at night, harbourlight?", section);
+    assert_eq!(known, "Ships are shown the way at night by a red lamp.");
+    let plain =
+        answer("show ships the way at night", &section.replace("HarbourLight Directive", "Light"));
+    assert_eq!(plain, "Ships are shown the way at night by a red lamp.");
+    // No room for the name.
+    let path = Hit {
+        heading: Some("HarbourLight Directive".into()),
+        ..hit("Ships are shown the way at night.")
+    };
+    let mut short = request("show ships the way at night", vec![path]);
+    short.profile.max_tokens = ReplyTokens::parse(10).unwrap();
+    let text = Extractive::default().answer(&short, None).text;
+    assert_eq!(text, "Ships are shown the way at night.");
+    // A passage that begins within the section.
+    let path = Hit {
+        heading: Some("Harbour API › harbour.light(colour) › Example".into()),
+        ..hit("Ships are shown the way at night by a red lamp.")
+    };
+    let text = reply("show ships the way at night", vec![path]).text;
+    assert_eq!(text, "harbour.light(colour): Ships are shown the way at night by a red lamp.");
+}
+
+#[test]
+fn code_below_a_heading_that_asks_the_same_answers() {
+    let text = "## Moor a ship at night\n\nDiscussion: Captains have different opinions about this, and some do not do it at all.\n\n\
+                ```\nlamp --on\nmoor --ship Orbit\n```\n\nThe harbour is open to ships at all times.";
+    let reply = answer("how to moor a ship at night", text);
+    assert!(reply.contains("moor --ship Orbit"), "{reply}");
+}
+
+#[test]
+fn the_first_cell_of_a_row_is_defined_by_the_row() {
+    let text = "A format has fields, of which %T is one.\n\n| Field | Meaning |\n|---|---|\n\
+                | %T | The tide, in centimetres |\n| %S | The ship |";
+    let reply = short_answer("what does %T mean", text);
+    assert_eq!(reply, "Field: %T; Meaning: The tide, in centimetres");
+}
+
+#[test]
+fn a_full_stop_within_code_ends_no_sentence() {
+    let text =
+        "Remove the line `pier open. Always. ` from the list of piers. Then the pier is closed.";
+    let reply = answer("remove the line of the list of piers", text);
+    assert!(
+        reply.starts_with("Remove the line `pier open. Always. ` from the list of piers."),
+        "{reply}"
+    );
+    let quotation =
+        "Remove the line that begins with `pier' from the list of piers. Nobody knows why.";
+    let reply = answer("remove the line of the list of piers", quotation);
+    assert_eq!(reply, "Remove the line that begins with `pier' from the list of piers.");
 }

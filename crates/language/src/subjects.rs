@@ -1,0 +1,379 @@
+//! What a question for a definition asks for ("What is X?", "What does X do?"), and what defines it: "X is …".
+
+use memchr::memchr2_iter;
+
+use crate::definitions::defined_term;
+
+/// The beginnings of such questions, with the space before the subject.
+const OPENINGS: [&str; 17] = [
+    "what is ",
+    "what's ",
+    "what are ",
+    "who is ",
+    "who are ",
+    "was ist ",
+    "was sind ",
+    "wer ist ",
+    "qu'est-ce que ",
+    "qui est ",
+    "qué es ",
+    "quién es ",
+    "o que é ",
+    "che cos'è ",
+    "cos'è ",
+    "wat is ",
+    "что такое ",
+];
+/// The beginnings and ends of questions about what something is for, with the space beside the subject.
+const PURPOSES: [(&str, &str); 6] = [
+    ("what does ", " do"),
+    ("what do ", " do"),
+    ("what does ", " mean"),
+    ("what do ", " mean"),
+    ("what does ", " stand for"),
+    ("what is ", " used for"),
+];
+/// The beginnings of requests for a definition.
+const REQUESTS: [&str; 4] = ["meaning of ", "definition of ", "define ", "what is the meaning of "];
+/// Words before a subject that are not part of its name.
+const ARTICLES: [&str; 17] = [
+    "a", "an", "the", "ein", "eine", "der", "die", "das", "un", "une", "le", "la", "el", "una",
+    "um", "uma", "een",
+];
+/// Marks of Markdown and quotation around a name.
+const MARKS: [char; 6] = ['*', '_', '`', '"', '“', '”'];
+
+/// Words that join a subject with its definition.
+const COPULAS: [&str; 14] =
+    ["is", "are", "was", "were", "ist", "sind", "est", "es", "è", "é", "means", "—", "–", "-"];
+/// What a name may be followed by: "The VACUUM command rebuilds …".
+const KINDS: [&str; 20] = [
+    "attribute",
+    "class",
+    "clause",
+    "command",
+    "directive",
+    "field",
+    "file",
+    "flag",
+    "function",
+    "keyword",
+    "macro",
+    "method",
+    "module",
+    "option",
+    "parameter",
+    "pragma",
+    "setting",
+    "statement",
+    "type",
+    "variable",
+];
+/// What the heading of a text about a subject may say besides its name: "Reverse Proxy Guide".
+const GENRES: [&str; 8] = [
+    "about",
+    "basics",
+    "definition",
+    "description",
+    "guide",
+    "introduction",
+    "overview",
+    "summary",
+];
+/// The most words of a name. A longer subject describes something: "the largest ship that may enter the harbour".
+const NAME_WORDS: usize = 4;
+/// The longest beginning of a line in which a term is looked for, in bytes.
+const TERM_BYTES: usize = 120;
+/// The most bytes before the subject of a sentence: an article and marks.
+const BEFORE_SUBJECT: usize = 24;
+/// The most bytes after it that are read: two words and marks.
+const AFTER_SUBJECT: usize = 72;
+
+/// What a question for a definition asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Subject {
+    /// In lower case, without marks and without an article.
+    name: String,
+    /// The name without words such as "directive"; the whole name if it consists of them.
+    core: String,
+    /// Whether the question asks what it does, means or is for, rather than what it is.
+    is_purpose: bool,
+}
+
+impl Subject {
+    /// The subject of `question`, if it asks what something of at most four words is, does, means or is for. In "What is X
+    /// in Y?" it is X.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use cicerone_language::Subject;
+    ///
+    /// let subject = Subject::of("What does CASCADE do in TRUNCATE?").unwrap();
+    /// assert!(subject.is_defined_by("`CASCADE`: Truncates all tables with references."));
+    /// assert!(subject.is_heading("## The CASCADE option"));
+    /// assert_eq!(Subject::of("When does it open?"), None);
+    /// ```
+    pub fn of(question: &str) -> Option<Self> {
+        let question = question.trim().trim_start_matches('¿').to_lowercase();
+        let question = question.trim_end_matches(|char: char| !char.is_alphanumeric());
+        let purpose = PURPOSES.iter().find_map(|(opening, end)| {
+            let rest = question.strip_prefix(opening)?;
+            let inner = rest.split_once(&format!("{end} in ")).map(|(subject, _)| subject);
+            rest.strip_suffix(end).or(inner)
+        });
+        let openings = REQUESTS.iter().chain(&OPENINGS);
+        let rest = || {
+            let subject =
+                openings.into_iter().find_map(|opening| question.strip_prefix(opening))?;
+            Some(subject.split_once(" in ").map_or(subject, |(subject, _)| subject))
+        };
+        let name = name(purpose.or_else(rest)?);
+        let core = without_kinds(&name);
+        let is_short = name.split_whitespace().nth(NAME_WORDS).is_none();
+        (is_short && !name.is_empty()).then_some(Self { name, core, is_purpose: purpose.is_some() })
+    }
+
+    /// Whether a heading names just the subject: "KeepAlive Directive", "What is a handler?", "QSA|qsappend".
+    pub fn is_heading(&self, heading: &str) -> bool {
+        if !self.may_be_in(heading.as_bytes()) {
+            return false;
+        }
+        let asked = Self::of(plain_heading(heading)).map(|asked| asked.name);
+        let heading = asked.unwrap_or_else(|| plain_heading(heading).to_lowercase());
+        let is_named = |part: &str| self.is(&name(part));
+        is_named(&heading)
+            || heading.split(['|', ',', '/', '(', ')', ':']).any(is_named)
+            || heading.split(" - ").any(is_named)
+    }
+
+    /// Whether a line defines the subject as a term does, or the first cell of a row of a table.
+    pub fn is_term_of(&self, line: &str) -> bool {
+        if let Some(row) = line.strip_prefix('|') {
+            return row.split_once('|').is_some_and(|(first, _)| name(first) == self.name);
+        }
+        let Some(term) = defined_term(line) else { return false };
+        let is_code = term.starts_with(['`', '-', '\\', '.']);
+        let term = name(term);
+        let ends: &[char] =
+            if is_code { &[',', ' ', '=', '[', '('] } else { &[',', '/', '(', ')'] };
+        let is_named = |term: &str| self.is(term) || term.split(ends).any(|name| self.is(name));
+        // "--[no-]tags" is "--tags" and "--no-tags".
+        if term.contains("[no-]") {
+            return ["", "no-"].iter().any(|no| is_named(&term.replace("[no-]", no)));
+        }
+        is_named(&term)
+    }
+
+    /// Whether `sentence` defines the subject: it is a definition of a term, or begins with the name and a word such as "is".
+    pub fn is_defined_by(&self, sentence: &str) -> bool {
+        let bytes = sentence.as_bytes();
+        let beginning = bytes.get(..self.name.len() + BEFORE_SUBJECT).unwrap_or(bytes);
+        if self.may_be_in(beginning) && self.is_said_by(sentence) {
+            return true;
+        }
+        // The name may follow in parentheses: "Request for Comments (RFC): …".
+        let first = bytes.get(..bytes.len().min(TERM_BYTES)).unwrap_or_default();
+        self.may_be_in(first) && self.is_term_of(sentence)
+    }
+
+    fn is_said_by(&self, sentence: &str) -> bool {
+        let sentence = sentence.strip_prefix("- ").unwrap_or(sentence);
+        let most = BEFORE_SUBJECT + self.name.len() + AFTER_SUBJECT;
+        let sentence = name(first_words(sentence, most));
+        let Some(rest) = without_name(&sentence, &self.name) else { return false };
+        let mut words = rest.split_whitespace();
+        let word = words.next().unwrap_or_default();
+        let (word, is_kind) = match KINDS.contains(&word) {
+            true => (words.next().unwrap_or_default(), true),
+            false => (word, false),
+        };
+        COPULAS.contains(&word) || self.is_purpose && is_verb(word, is_kind)
+    }
+
+    /// Whether a name in lower case is that of the subject, apart from hyphens, a plural, and words such as "directive".
+    fn is(&self, name: &str) -> bool {
+        let is_same = |one: &str, other: &str| {
+            let [one, other] = [one, other].map(|name| name.strip_suffix('s').unwrap_or(name));
+            !one.is_empty() && without_name(one, other).is_some_and(str::is_empty)
+        };
+        let name = name.trim();
+        is_same(name, &self.name) || is_same(&without_kinds(name), &self.core)
+    }
+
+    /// Whether a text contains the first word of the subject that is not one such as "directive", in upper or lower case; of an
+    /// option, what is after its hyphens, because it may be written "--[no-]tags". Always if that word has letters beyond ASCII.
+    pub fn may_be_in(&self, text: &[u8]) -> bool {
+        let word = self.core.split(' ').next().unwrap_or_default();
+        let word = word.strip_prefix("--").map_or(word, |name| name.trim_start_matches("no-"));
+        let word = word.as_bytes();
+        let (Some(first), true) = (word.first(), word.is_ascii()) else { return true };
+        let is_word = |at: usize| {
+            text.get(at..at + word.len()).is_some_and(|found| found.eq_ignore_ascii_case(word))
+        };
+        memchr2_iter(first.to_ascii_lowercase(), first.to_ascii_uppercase(), text).any(is_word)
+    }
+}
+
+/// A heading without marks, numbering and white space around.
+pub fn plain_heading(heading: &str) -> &str {
+    let heading = heading.trim_start_matches('#').trim_end_matches(['#', '¶', ' ']).trim();
+    let (first, rest) = heading.split_once(' ').unwrap_or((heading, ""));
+    let is_number = first.starts_with(|c: char| c.is_ascii_digit())
+        && first.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    if is_number && !rest.is_empty() { rest.trim_start() } else { heading }
+}
+
+/// Whether a word says what kind of thing a name is of: "directive", "function".
+pub fn is_kind(word: &str) -> bool {
+    KINDS.iter().any(|kind| word.eq_ignore_ascii_case(kind))
+}
+
+/// A name without the words that say what kind of thing or text it is; unchanged if it has no other words.
+fn without_kinds(name: &str) -> String {
+    let kept = name.split(' ').filter(|word| !KINDS.contains(word) && !GENRES.contains(word));
+    match kept.collect::<Vec<_>>().join(" ") {
+        kept if kept.is_empty() => name.to_owned(),
+        kept => kept,
+    }
+}
+
+/// What follows the name at the beginning of a text, if a word ends there. A hyphen is as good as a space.
+fn without_name<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let beginning = text.get(..name.len())?;
+    let is_same = |(a, b): (u8, u8)| a == b || matches!((a, b), (b'-', b' ') | (b' ', b'-'));
+    let rest = text.get(name.len()..)?;
+    let ends = rest.chars().next().is_none_or(|next| next == ' ');
+    (ends && beginning.bytes().zip(name.bytes()).all(is_same)).then_some(rest)
+}
+
+/// Whether a word may be a verb in the third person, which says what something does; after what kind of thing it is, any
+/// such word is one.
+fn is_verb(word: &str, is_kind: bool) -> bool {
+    let is_long = word.len() > if is_kind { 3 } else { 4 };
+    is_long
+        && word.ends_with('s')
+        && !word.ends_with("ss")
+        && word.bytes().all(|b| b.is_ascii_lowercase())
+}
+
+/// The first words of a text, in at most this many bytes.
+fn first_words(text: &str, bytes: usize) -> &str {
+    let Some(start) = text.get(..text.floor_char_boundary(bytes)) else { return text };
+    if start.len() == text.len() {
+        return text;
+    }
+    start.rfind(char::is_whitespace).and_then(|end| start.get(..end)).unwrap_or(start)
+}
+
+/// The words in lower case, without marks and without the article before them.
+fn name(text: &str) -> String {
+    let mut name = text.to_lowercase();
+    name.retain(|c| !MARKS.contains(&c));
+    name.truncate(name.trim_end().len());
+    let start = name.trim_start();
+    let article = ARTICLES
+        .iter()
+        .find_map(|article| start.strip_prefix(article).and_then(|rest| rest.strip_prefix(' ')));
+    let before = name.len() - article.unwrap_or(start).trim_start().len();
+    name.drain(..before);
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Subject;
+
+    #[test]
+    fn a_definition_is_told_from_a_mention() {
+        let subject = Subject::of("What is the Orbit tent?").unwrap();
+        assert!(subject.is_defined_by("The **Orbit tent** is our largest."));
+        assert!(!subject.is_defined_by("The Orbit tent weighs nine kilograms."));
+        assert!(!subject.is_defined_by("Our largest tent is the Orbit tent."));
+        let long = format!("The **Orbit tent** is {}.", "large and ".repeat(50));
+        assert!(subject.is_defined_by(&long));
+        assert!(!subject.is_defined_by(&long.replace(" is ", &format!(" {} is ", "ä".repeat(90)))));
+        assert!(
+            Subject::of("Was ist Cicerone?").unwrap().is_defined_by("Cicerone ist ein Dienst.")
+        );
+    }
+
+    #[test]
+    fn what_an_option_does_is_in_its_definition() {
+        for question in ["What does --locked do?", "what is --locked", "Meaning of --locked"] {
+            let subject = Subject::of(question).unwrap();
+            assert!(
+                subject.is_defined_by("`--locked`: Asserts that nothing changes."),
+                "{question}"
+            );
+            assert!(subject.is_defined_by("- `-l`, `--locked`: Asserts it."), "{question}");
+            assert!(!subject.is_defined_by("`--frozen`: The same as `--locked`."), "{question}");
+        }
+        let subject = Subject::of("What does -- do?").unwrap();
+        assert!(!subject.is_defined_by("`--[no-]locked`: Asserts that nothing changes."));
+        let subject = Subject::of("What does CASCADE do in TRUNCATE?").unwrap();
+        assert!(subject.is_defined_by("`CASCADE`: Truncates all tables with references."));
+    }
+
+    #[test]
+    fn an_option_that_can_be_negated_has_two_names() {
+        for name in ["--anchor", "--no-anchor"] {
+            let subject = Subject::of(&format!("What does {name} do?")).unwrap();
+            assert!(subject.is_defined_by("--[no-]anchor: Drops the anchor."), "{name}");
+            assert!(subject.is_defined_by("`-a`, `--[no-]anchor[=<depth>]`: Drops it."), "{name}");
+            assert!(!subject.is_defined_by("--[no-]anchored: Whether it was."), "{name}");
+        }
+    }
+
+    #[test]
+    fn other_questions_ask_for_no_definition() {
+        for question in [
+            "When does it open?",
+            "What is ?",
+            "",
+            "How is the weather?",
+            "What is the largest ship that may enter the harbour?",
+        ] {
+            assert_eq!(Subject::of(question), None, "{question}");
+        }
+    }
+
+    #[test]
+    fn a_heading_about_just_the_subject_is_known() {
+        for (question, heading) in [
+            ("What does KeepAlive do?", "### KeepAlive Directive"),
+            ("what is a handler in Apache", "What is a Handler?"),
+            ("What is a handler?", "## 3.1. Handlers"),
+            ("What is a reverse proxy?", "Reverse Proxy Guide"),
+            ("What does the trust authentication method mean?", "21.4. Trust Authentication"),
+            ("What does QSA do in a rewrite rule?", "QSA|qsappend"),
+            ("what is fs.read", "`fs.read(path)`"),
+            ("What is X.509?", "Certificates (X.509)"),
+        ] {
+            assert!(Subject::of(question).unwrap().is_heading(heading), "{question} {heading}");
+        }
+        for (question, heading) in [
+            ("What does KeepAlive do?", "KeepAliveTimeout Directive"),
+            ("What is a handler?", "Writing handlers"),
+            ("What is a module?", "Module rules"),
+            ("What is a module?", "## "),
+        ] {
+            assert!(!Subject::of(question).unwrap().is_heading(heading), "{question} {heading}");
+        }
+    }
+
+    #[test]
+    fn names_in_parentheses_and_first_cells_are_terms() {
+        let subject = Subject::of("What is a CSR?").unwrap();
+        assert!(
+            subject.is_defined_by("Certificate Signing Request (CSR): An unsigned certificate.")
+        );
+        assert!(!subject.is_defined_by("Certificate: What is made of a CSR."));
+        assert!(subject.is_defined_by("| CSR | An unsigned certificate |"));
+        assert!(!subject.is_defined_by("| Certificate | made of a CSR |"));
+        let subject = Subject::of("What is a request?").unwrap();
+        assert!(
+            !subject.is_defined_by("Certificate Signing Request (CSR): An unsigned certificate.")
+        );
+    }
+}
