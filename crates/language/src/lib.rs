@@ -19,7 +19,7 @@ pub use grams::grams;
 pub use language::Language;
 pub use script::Script;
 pub use sentences::sentences;
-pub use subjects::{Subject, is_kind, plain_heading};
+pub use subjects::{Subject, plain_heading};
 pub use terms::{Term, plain_term, terms};
 
 /// Runs the README's examples as tests.

@@ -34,14 +34,24 @@ const PURPOSES: [(&str, &str); 6] = [
     ("what is ", " used for"),
 ];
 /// The beginnings of requests for a definition.
-const REQUESTS: [&str; 4] = ["meaning of ", "definition of ", "define ", "what is the meaning of "];
+const REQUESTS: [&str; 5] = [
+    "meaning of ",
+    "definition of ",
+    "define ",
+    "what is the meaning of ",
+    "what is the definition of ",
+];
 /// Words before a subject that are not part of its name.
 const ARTICLES: [&str; 17] = [
     "a", "an", "the", "ein", "eine", "der", "die", "das", "un", "une", "le", "la", "el", "una",
     "um", "uma", "een",
 ];
 /// Marks of Markdown and quotation around a name.
-const MARKS: [char; 6] = ['*', '_', '`', '"', '“', '”'];
+const MARKS: [char; 8] = ['*', '`', '"', '“', '”', '„', '«', '»'];
+/// What a question ends with.
+const ENDS: [char; 10] = ['?', '!', '.', '…', ':', ',', '？', '！', '。', '"'];
+/// Words that stand for something that was said before.
+const PRONOUNS: [&str; 9] = ["he", "it", "she", "that", "these", "they", "this", "those", "you"];
 
 /// Words that join a subject with its definition.
 const COPULAS: [&str; 14] =
@@ -82,7 +92,11 @@ const GENRES: [&str; 8] = [
 ];
 /// The most words of a name. A longer subject describes something: "the largest ship that may enter the harbour".
 const NAME_WORDS: usize = 4;
-/// The longest beginning of a line in which a term is looked for, in bytes.
+/// The longest heading that can name a subject, in bytes.
+const HEADING_BYTES: usize = 200;
+/// The letters of a word that has no plural here.
+const SHORT_WORD: usize = 4;
+/// The longest name, and the longest beginning of a line in which a term is looked for, in bytes.
 const TERM_BYTES: usize = 120;
 /// The most bytes before the subject of a sentence: an article and marks.
 const BEFORE_SUBJECT: usize = 24;
@@ -94,15 +108,17 @@ const AFTER_SUBJECT: usize = 72;
 pub struct Subject {
     /// In lower case, without marks and without an article.
     name: String,
-    /// The name without words such as "directive"; the whole name if it consists of them.
+    /// The name without words such as "directive" at its end; the whole name if it consists of them.
     core: String,
+    /// A name of one letter, such as `-v` or `%T`, as it is written in the question.
+    letter: Option<String>,
     /// Whether the question asks what it does, means or is for, rather than what it is.
     is_purpose: bool,
 }
 
 impl Subject {
-    /// The subject of `question`, if it asks what something of at most four words is, does, means or is for. In "What is X
-    /// in Y?" it is X.
+    /// The subject of `question`, if it asks what something of at most four words is, does, means or is for. In "What does X
+    /// do in Y?" it is X.
     ///
     /// # Examples
     ///
@@ -115,54 +131,80 @@ impl Subject {
     /// assert_eq!(Subject::of("When does it open?"), None);
     /// ```
     pub fn of(question: &str) -> Option<Self> {
-        let question = question.trim().trim_start_matches('¿').to_lowercase();
-        let question = question.trim_end_matches(|char: char| !char.is_alphanumeric());
+        let asked = question.trim().trim_start_matches('¿').replace('’', "'");
+        let lower = asked.to_lowercase();
+        let question = lower.trim_end_matches(|c: char| c.is_whitespace() || ENDS.contains(&c));
         let purpose = PURPOSES.iter().find_map(|(opening, end)| {
             let rest = question.strip_prefix(opening)?;
             let inner = rest.split_once(&format!("{end} in ")).map(|(subject, _)| subject);
             rest.strip_suffix(end).or(inner)
         });
         let openings = REQUESTS.iter().chain(&OPENINGS);
-        let rest = || {
-            let subject =
-                openings.into_iter().find_map(|opening| question.strip_prefix(opening))?;
-            Some(subject.split_once(" in ").map_or(subject, |(subject, _)| subject))
-        };
+        let rest = || openings.into_iter().find_map(|opening| question.strip_prefix(opening));
         let name = name(purpose.or_else(rest)?);
+        let is_short = name.len() <= TERM_BYTES && name.split(' ').nth(NAME_WORDS).is_none();
+        if !is_short || name.is_empty() || PRONOUNS.contains(&name.as_str()) {
+            return None;
+        }
         let core = without_kinds(&name);
-        let is_short = name.split_whitespace().nth(NAME_WORDS).is_none();
-        (is_short && !name.is_empty()).then_some(Self { name, core, is_purpose: purpose.is_some() })
+        let letters = core.bytes().filter(u8::is_ascii_alphabetic).count();
+        let is_letter = letters == 1 && asked.is_ascii();
+        let place = lower.rfind(&core).filter(|_| is_letter);
+        let letter = place.and_then(|at| asked.get(at..at + core.len())).map(str::to_owned);
+        Some(Self { name, core, letter, is_purpose: purpose.is_some() })
+    }
+
+    /// Whether `question` asks for the definition of the same subject.
+    pub fn is_asked_by(&self, question: &str) -> bool {
+        Self::of(question).is_some_and(|other| other.core == self.core)
     }
 
     /// Whether a heading names just the subject: "KeepAlive Directive", "What is a handler?", "QSA|qsappend".
     pub fn is_heading(&self, heading: &str) -> bool {
-        if !self.may_be_in(heading.as_bytes()) {
+        if heading.len() > HEADING_BYTES || !self.may_be_in(heading.as_bytes()) {
             return false;
         }
-        let asked = Self::of(plain_heading(heading)).map(|asked| asked.name);
-        let heading = asked.unwrap_or_else(|| plain_heading(heading).to_lowercase());
-        let is_named = |part: &str| self.is(&name(part));
-        is_named(&heading)
+        let heading = plain_heading(heading);
+        if let Some(asked) = Self::of(heading) {
+            return self.is(&asked.name);
+        }
+        // The parameters of a function are not what its section is about.
+        let called =
+            heading.find('(').filter(|at| !heading.get(..*at).is_some_and(|h| h.ends_with(' ')));
+        let heading = called.and_then(|at| heading.get(..at)).unwrap_or(heading);
+        let is_named = |part: &str| self.is_written(part);
+        is_named(heading)
             || heading.split(['|', ',', '/', '(', ')', ':']).any(is_named)
             || heading.split(" - ").any(is_named)
     }
 
-    /// Whether a line defines the subject as a term does, or the first cell of a row of a table.
+    /// Whether a line defines the subject: as a term before a colon, or in the first cell of a row of a table.
     pub fn is_term_of(&self, line: &str) -> bool {
         if let Some(row) = line.strip_prefix('|') {
-            return row.split_once('|').is_some_and(|(first, _)| name(first) == self.name);
+            return row.split_once('|').is_some_and(|(first, _)| self.is_written(first));
         }
         let Some(term) = defined_term(line) else { return false };
-        let is_code = term.starts_with(['`', '-', '\\', '.']);
-        let term = name(term);
-        let ends: &[char] =
-            if is_code { &[',', ' ', '=', '[', '('] } else { &[',', '/', '(', ')'] };
-        let is_named = |term: &str| self.is(term) || term.split(ends).any(|name| self.is(name));
         // "--[no-]tags" is "--tags" and "--no-tags".
         if term.contains("[no-]") {
-            return ["", "no-"].iter().any(|no| is_named(&term.replace("[no-]", no)));
+            return ["", "no-"].iter().any(|no| self.is_one_of(&term.replace("[no-]", no)));
         }
-        is_named(&term)
+        self.is_one_of(term)
+    }
+
+    /// Whether a term, or one of the names in it, is that of the subject.
+    fn is_one_of(&self, term: &str) -> bool {
+        if !term.starts_with(['`', '-', '\\', '.']) {
+            return self.is_written(term)
+                || term.split([',', '/', '(', ')']).any(|name| self.is_written(name));
+        }
+        // What an option or a function takes is not its name.
+        term.split(',').any(|name| {
+            let name = name.trim().trim_matches('`');
+            let ends: &[char] =
+                if name.starts_with('-') { &[' ', '=', '[', '`'] } else { &['=', '[', '('] };
+            let name = name.split(ends).next().unwrap_or(name);
+            self.has_case_of(name) && without_name(&self::name(name), &self.name) == Some("")
+        })
     }
 
     /// Whether `sentence` defines the subject: it is a definition of a term, or begins with the name and a word such as "is".
@@ -191,22 +233,31 @@ impl Subject {
         COPULAS.contains(&word) || self.is_purpose && is_verb(word, is_kind)
     }
 
-    /// Whether a name in lower case is that of the subject, apart from hyphens, a plural, and words such as "directive".
+    /// Whether a piece of text is the name of the subject.
+    fn is_written(&self, text: &str) -> bool {
+        self.has_case_of(text) && self.is(&name(text))
+    }
+
+    /// Whether a text has a name of one letter in the same case; names of several letters have any.
+    fn has_case_of(&self, text: &str) -> bool {
+        self.letter.as_ref().is_none_or(|letter| text.contains(letter))
+    }
+
+    /// Whether a name in lower case is that of the subject, apart from hyphens, a plural, and words such as "directive" at its end.
     fn is(&self, name: &str) -> bool {
         let is_same = |one: &str, other: &str| {
-            let [one, other] = [one, other].map(|name| name.strip_suffix('s').unwrap_or(name));
-            !one.is_empty() && without_name(one, other).is_some_and(str::is_empty)
+            let is = |one: &str, other: &str| without_name(one, other) == Some("");
+            is(one, other) || is(one, singular(other)) || is(singular(one), other)
         };
-        let name = name.trim();
         is_same(name, &self.name) || is_same(&without_kinds(name), &self.core)
     }
 
-    /// Whether a text contains the first word of the subject that is not one such as "directive", in upper or lower case; of an
-    /// option, what is after its hyphens, because it may be written "--[no-]tags". Always if that word has letters beyond ASCII.
+    /// Whether a text may contain the name: it has the first word of it, in upper or lower case, without the hyphens of an option,
+    /// because "--tags" may be written "--[no-]tags". Always if that word has other letters than ASCII ones, or none.
     pub fn may_be_in(&self, text: &[u8]) -> bool {
-        let word = self.core.split(' ').next().unwrap_or_default();
-        let word = word.strip_prefix("--").map_or(word, |name| name.trim_start_matches("no-"));
-        let word = word.as_bytes();
+        let option = self.core.strip_prefix("--").map(|name| name.trim_start_matches("no-"));
+        let word = option.unwrap_or(&self.core).split([' ', '-']).find(|word| !word.is_empty());
+        let word = singular(word.unwrap_or_default()).as_bytes();
         let (Some(first), true) = (word.first(), word.is_ascii()) else { return true };
         let is_word = |at: usize| {
             text.get(at..at + word.len()).is_some_and(|found| found.eq_ignore_ascii_case(word))
@@ -220,22 +271,24 @@ pub fn plain_heading(heading: &str) -> &str {
     let heading = heading.trim_start_matches('#').trim_end_matches(['#', '¶', ' ']).trim();
     let (first, rest) = heading.split_once(' ').unwrap_or((heading, ""));
     let is_number = first.starts_with(|c: char| c.is_ascii_digit())
-        && first.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        && first.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+        && (first.len() < 3 || first.contains('.'));
     if is_number && !rest.is_empty() { rest.trim_start() } else { heading }
 }
 
-/// Whether a word says what kind of thing a name is of: "directive", "function".
-pub fn is_kind(word: &str) -> bool {
-    KINDS.iter().any(|kind| word.eq_ignore_ascii_case(kind))
+/// A name without the words at its end that say what kind of thing or text it is; unchanged if it has no other words.
+fn without_kinds(name: &str) -> String {
+    let is_kind = |word: &str| KINDS.contains(&word) || GENRES.contains(&word);
+    let mut core = name;
+    while let Some((before, _)) = core.rsplit_once(' ').filter(|(_, last)| is_kind(last)) {
+        core = before.trim_end();
+    }
+    core.to_owned()
 }
 
-/// A name without the words that say what kind of thing or text it is; unchanged if it has no other words.
-fn without_kinds(name: &str) -> String {
-    let kept = name.split(' ').filter(|word| !KINDS.contains(word) && !GENRES.contains(word));
-    match kept.collect::<Vec<_>>().join(" ") {
-        kept if kept.is_empty() => name.to_owned(),
-        kept => kept,
-    }
+/// A name without the ending of a plural. Short words, such as "HTTPS", have none.
+fn singular(name: &str) -> &str {
+    name.strip_suffix('s').filter(|stem| stem.len() > SHORT_WORD).unwrap_or(name)
 }
 
 /// What follows the name at the beginning of a text, if a word ends there. A hyphen is as good as a space.
@@ -266,10 +319,18 @@ fn first_words(text: &str, bytes: usize) -> &str {
     start.rfind(char::is_whitespace).and_then(|end| start.get(..end)).unwrap_or(start)
 }
 
-/// The words in lower case, without marks and without the article before them.
+/// The words in lower case, without marks and without the article before them. Underscores within words stay.
 fn name(text: &str) -> String {
-    let mut name = text.to_lowercase();
-    name.retain(|c| !MARKS.contains(&c));
+    let lower = text.trim().to_lowercase();
+    let mut name = String::with_capacity(lower.len());
+    let mut rest = lower.chars().peekable();
+    let is_letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    while let Some(c) = rest.next() {
+        let is_within = is_letter(name.chars().next_back()) && is_letter(rest.peek().copied());
+        if !MARKS.contains(&c) && (c != '_' || is_within) {
+            name.push(c);
+        }
+    }
     name.truncate(name.trim_end().len());
     let start = name.trim_start();
     let article = ARTICLES
@@ -333,6 +394,7 @@ mod tests {
             "",
             "How is the weather?",
             "What is the largest ship that may enter the harbour?",
+            "What is it?",
         ] {
             assert_eq!(Subject::of(question), None, "{question}");
         }
@@ -342,8 +404,14 @@ mod tests {
     fn a_heading_about_just_the_subject_is_known() {
         for (question, heading) in [
             ("What does KeepAlive do?", "### KeepAlive Directive"),
-            ("what is a handler in Apache", "What is a Handler?"),
+            ("What is a handler?", "What is a Handler?"),
             ("What is a handler?", "## 3.1. Handlers"),
+            ("What are handlers?", "## Handler"),
+            ("What is pg_stat_activity?", "## 28.2.5. pg_stat_activity"),
+            ("What does _mod_rewrite_ do?", "# mod_rewrite"),
+            ("What is a reverse-proxy?", "## Reverse proxy"),
+            ("What’s a handler?", "Handler overview"),
+            ("What is C++?", "## C++"),
             ("What is a reverse proxy?", "Reverse Proxy Guide"),
             ("What does the trust authentication method mean?", "21.4. Trust Authentication"),
             ("What does QSA do in a rewrite rule?", "QSA|qsappend"),
@@ -357,6 +425,13 @@ mod tests {
             ("What is a handler?", "Writing handlers"),
             ("What is a module?", "Module rules"),
             ("What is a module?", "## "),
+            ("What is a callback?", "`fs.write(fd, buffer, callback)`"),
+            ("What is a function room?", "## Rooms"),
+            ("What are the class fees?", "## Fees"),
+            ("What is a file system?", "## System overview"),
+            ("What is HTTP?", "## HTTPS"),
+            ("What is C++?", "## C"),
+            ("What is a redirect?", "## 301 Redirect"),
         ] {
             assert!(!Subject::of(question).unwrap().is_heading(heading), "{question} {heading}");
         }
@@ -371,6 +446,18 @@ mod tests {
         assert!(!subject.is_defined_by("Certificate: What is made of a CSR."));
         assert!(subject.is_defined_by("| CSR | An unsigned certificate |"));
         assert!(!subject.is_defined_by("| Certificate | made of a CSR |"));
+        let subject = Subject::of("What does the %T field mean?").unwrap();
+        assert!(subject.is_defined_by("| %T | The tide |"));
+        assert!(!subject.is_defined_by("| %t | The time |"));
+        let subject = Subject::of("What does -v do?").unwrap();
+        assert!(subject.is_defined_by("`-v`, `--verbose`: Says more."));
+        assert!(!subject.is_defined_by("`-V`, `--version`: Prints the version."));
+        let subject = Subject::of("What does --tag do?").unwrap();
+        assert!(!subject.is_defined_by("`--tags`: Fetches all of them."));
+        let subject = Subject::of("What is a file?").unwrap();
+        assert!(!subject.is_defined_by("`rm file`: Removes it."));
+        let subject = Subject::of("What does max_moored do?").unwrap();
+        assert!(subject.is_defined_by("`max_moored` (`integer`): Sets how many ships may moor."));
         let subject = Subject::of("What is a request?").unwrap();
         assert!(
             !subject.is_defined_by("Certificate Signing Request (CSR): An unsigned certificate.")

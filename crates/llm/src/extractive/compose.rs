@@ -14,17 +14,50 @@ pub(super) fn text(passages: &[Quoted<'_>], question: &str, limit: usize) -> Str
         let units = quoted.chosen.iter().filter_map(|unit| quoted.units().get(*unit));
         units.map(|unit| quoted.text(unit).chars().count() + 1).sum()
     };
-    let mut room = limit.saturating_sub(passages.iter().map(chars).sum());
-    let texts = passages.iter().map(|quoted| passage(quoted, question, &mut room));
+    let question = question.to_lowercase();
+    let edge = |c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_' | '%');
+    let mut names = Names {
+        asked: question.split_whitespace().map(|word| word.trim_matches(edge)).collect(),
+        room: limit.saturating_sub(passages.iter().map(chars).sum()),
+        last: None,
+    };
+    let texts = passages.iter().map(|quoted| passage(quoted, &mut names));
     texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
-fn passage(quoted: &Quoted<'_>, question: &str, room: &mut usize) -> String {
+/// The headings that name what a reply is about.
+struct Names<'q, 'a> {
+    /// The words of the question, in lower case.
+    asked: Vec<&'q str>,
+    /// The characters that are left for them.
+    room: usize,
+    /// The heading of the last sentence.
+    last: Option<&'a str>,
+}
+
+impl<'a> Names<'_, 'a> {
+    /// The heading to put before a `piece` of the reply: the innermost one above `unit` that names something, if it has changed
+    /// and neither the piece nor the question has the name.
+    fn of(&mut self, quoted: &Quoted<'a>, unit: &Unit, piece: &str) -> Option<&'a str> {
+        let (heading, name) =
+            quoted.headings_of(unit).find_map(|heading| Some((heading, name(heading)?))).unzip();
+        if heading == std::mem::replace(&mut self.last, heading) {
+            return None;
+        }
+        let (heading, name) = (heading?, name?);
+        if piece.contains(name) || self.asked.contains(&name.to_lowercase().as_str()) {
+            return None;
+        }
+        self.room = self.room.checked_sub(heading.chars().count() + 2)?;
+        Some(heading)
+    }
+}
+
+fn passage<'a>(quoted: &Quoted<'a>, names: &mut Names<'_, 'a>) -> String {
     let chosen: Vec<&Unit> =
         quoted.chosen.iter().filter_map(|unit| quoted.units().get(*unit)).collect();
     let mut text = String::new();
     let mut before: Option<&Unit> = None;
-    let mut named = None;
     for unit in &chosen {
         let is_listed = chosen.iter().filter(|other| other.block == unit.block).count() > 1;
         let mut piece = render(quoted, unit, is_listed);
@@ -38,17 +71,13 @@ fn passage(quoted: &Quoted<'_>, question: &str, room: &mut usize) -> String {
             piece = format!("{}: {piece}", plain::inline(term));
         }
         // What is said below the name of a setting or function cannot be understood without the name.
-        let heading = quoted.headings_of(unit).find_map(|heading| Some((heading, name(heading)?)));
-        if heading != named {
-            named = heading;
-            let is_said =
-                |name: &str| piece.contains(name) || is_in(&question.to_lowercase(), name);
-            if let Some((heading, _)) = heading.filter(|(_, name)| !is_said(name))
-                && let Some(left) = room.checked_sub(heading.chars().count() + 2)
-            {
-                *room = left;
-                piece = format!("{}: {piece}", plain::inline(heading));
-            }
+        if let Some(heading) = names.of(quoted, unit, &piece) {
+            let heading = plain::inline(heading);
+            let heading = heading.trim_end_matches([':', '：', ' ']);
+            // Code and lists begin on a line of their own.
+            let is_block = unit.kind == Kind::Code || is_listed && unit.kind != Kind::Sentence;
+            let gap = if is_block { '\n' } else { ' ' };
+            piece = format!("{heading}:{gap}{piece}");
         }
         if let Some(before) = before {
             text.push_str(gap(before, unit, &text));
@@ -57,11 +86,6 @@ fn passage(quoted: &Quoted<'_>, question: &str, room: &mut usize) -> String {
         before = Some(unit);
     }
     text
-}
-
-/// Whether a text in lower case contains a name.
-fn is_in(text: &str, name: &str) -> bool {
-    text.contains(&name.to_lowercase())
 }
 
 /// The term, an option or other code, that the paragraph of a sentence defines; `None` if the
@@ -142,7 +166,7 @@ fn cells(row: &str) -> Vec<String> {
     if row.contains('|') {
         let row = row.strip_prefix('|').unwrap_or(row);
         let row = row.strip_suffix('|').unwrap_or(row);
-        // Where a bar within a cell is escaped, the next piece belongs to the same cell.
+        // If a bar within a cell is escaped, the next piece belongs to the same cell.
         let mut cells: Vec<String> = Vec::new();
         let mut is_open = false;
         for piece in row.split('|') {

@@ -84,8 +84,11 @@ fn name(title: &str) -> Option<&str> {
     let (name, purpose) = DASHES.iter().find_map(|dash| title.split_once(dash))?;
     let is_code = !name.contains(' ') || !name.contains(char::is_lowercase);
     // "mod_ssl - Apache HTTP Server" has the name of the site there.
-    let says =
-        purpose.split(' ').any(|word| word.len() > 2 && word.starts_with(char::is_lowercase));
+    let is_small = |word: &str| {
+        let mut letters = word.chars().filter(|letter| letter.is_alphabetic());
+        letters.next().is_some_and(|first| !first.is_uppercase()) && letters.nth(1).is_some()
+    };
+    let says = purpose.split(' ').any(is_small);
     (is_code && name.len() <= NAME_CHARS && purpose.contains(' ') && says).then_some(name)
 }
 
@@ -101,6 +104,7 @@ mod tests {
     #[test]
     fn a_title_that_says_a_purpose_has_a_name() {
         assert_eq!(name("harbour-log - Show what happened"), Some("harbour-log"));
+        assert_eq!(name("harbour-gc - 불필요한 파일을 정리"), Some("harbour-gc"));
         assert_eq!(name("CREATE PIER — build a new pier"), Some("CREATE PIER"));
         for title in [
             "harbour-log(1)",

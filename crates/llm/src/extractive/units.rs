@@ -172,7 +172,8 @@ impl Reader<'_> {
                 let from = *start.get_or_insert(sentence.start);
                 let text = prose.get(from..sentence.end).unwrap_or_default();
                 // A full stop within code ends no sentence.
-                if is_open(text) && text.len() < CODE_BYTES {
+                let rest = prose.get(sentence.end..).unwrap_or_default();
+                if is_open(text, rest) && text.len() < CODE_BYTES {
                     continue;
                 }
                 start = None;
@@ -196,10 +197,16 @@ impl Reader<'_> {
     }
 }
 
-/// Whether code begins in a text that does not end there. A mark that begins a quotation, as in `this', is none of code.
-fn is_open(text: &str) -> bool {
-    let after = text.rsplit('`').next().unwrap_or_default();
-    text.matches('`').count() % 2 == 1 && !after.contains('\'')
+/// Whether code begins in a text and ends in the rest of its paragraph. The mark of code is at the beginning of a word; one that
+/// begins a quotation, as in `this', or stands for another letter, marks no code.
+fn is_open(text: &str, rest: &str) -> bool {
+    let (true, Some((before, after))) = (text.matches('`').count() % 2 == 1, text.rsplit_once('`'))
+    else {
+        return false;
+    };
+    let begins = before.chars().next_back().is_none_or(|c| c.is_whitespace() || c == '(');
+    let near = rest.get(..rest.floor_char_boundary(CODE_BYTES)).unwrap_or(rest);
+    begins && !after.contains('\'') && near.contains('`')
 }
 
 /// Whether a line is an item of a list, and of a numbered one.
@@ -286,6 +293,15 @@ mod tests {
     }
 
     #[test]
+    fn only_marks_of_code_join_sentences() {
+        let count = |text: &str| units(text).len();
+        assert_eq!(count("Write `pier open. Always. ` there. Then go."), 2);
+        assert_eq!(count("La citta` e bella. Il prezzo basso. Si paga qui."), 3);
+        assert_eq!(count("Write `pier open. Always there. Then go."), 3);
+        assert_eq!(count("Write `pier' here. Always `there'. Then go."), 3);
+    }
+
+    #[test]
     fn markdown_is_told_apart() {
         let text = "# Title\n[![badge](x)](y)\n\nIntro:\n- a\n\n- b\n  more b\n\n1. one\n2) two\n\n---\n\
                     ```sh\ncargo run\n\nls\n```\n| a | b |\n|---|---|\n| 1 | 2 |\n";
@@ -345,9 +361,10 @@ mod tests {
 
     #[test]
     fn any_text_has_units_within_its_bounds_and_in_order() {
-        for text in
-            ["", "\n", "```", "```\n", "```\na", "|", "-", "- \n1.", "#", "\t", "===\n", "a\n---"]
-        {
+        for text in [
+            "", "\n", "```", "```\n", "```\na", "|", "-", "- \n1.", "#", "\t", "===\n", "a\n---",
+            "`a. B", "a`. B `c",
+        ] {
             let mut end = 0;
             for unit in of(text) {
                 assert!(

@@ -17,7 +17,7 @@ use crate::store::{Store, Unusable};
 const SPARE: usize = 8;
 /// The number of best passages that are compared with each other.
 const COMPARED: usize = 64;
-/// This many passages more than wanted are ranked if one that defines the subject of a question may be among them.
+/// The same if the question asks for a definition, because a passage that only defines its subject may be far behind.
 const DEFINING: usize = 24;
 /// The lines of a passage in which a definition is looked for. Most passages have fewer.
 const LINES: usize = 64;
@@ -156,17 +156,15 @@ impl Snapshot {
         })
     }
 
-    /// Raises the passages that define the subject of a question, or have a section about it.
+    /// Raises the passages that define the subject of a question, or have a section about it, and the pairs that ask for it.
     fn raise_definitions(&self, best: &mut [Ranked], subject: &Subject) -> tantivy::Result<()> {
         for ranked in best.iter_mut() {
             let record = self.content.record(ranked.number)?;
-            if record.is_pair || !subject.may_be_in(record.text.as_bytes()) {
-                continue;
-            }
-            let defines = |line: &str| {
-                subject.is_term_of(line) || line.starts_with('#') && subject.is_heading(line)
+            let defines = match (record.is_pair, record.title.as_deref()) {
+                (true, title) => title.is_some_and(|question| subject.is_asked_by(question)),
+                (false, _) => defines(&record.text, subject),
             };
-            if record.text.lines().take(LINES).any(defines) {
+            if defines {
                 ranked.score *= DEFINES;
             }
         }
@@ -208,4 +206,26 @@ impl Snapshot {
             is_relevant,
         })
     }
+}
+
+/// Whether a passage defines a subject, or has a section about it.
+fn defines(text: &str, subject: &Subject) -> bool {
+    if !subject.may_be_in(text.as_bytes()) {
+        return false;
+    }
+    let mut is_code = false;
+    let mut lines = text.lines().take(LINES).peekable();
+    while let Some(line) = lines.next() {
+        is_code ^= line.starts_with("```") || line.starts_with("~~~");
+        let is_header = line.starts_with('|')
+            && lines.peek().is_some_and(|next| next.starts_with("|-") || next.starts_with("| -"));
+        if is_code || is_header || !subject.may_be_in(line.as_bytes()) {
+            continue;
+        }
+        let is_heading = line.starts_with('#');
+        if is_heading && subject.is_heading(line) || !is_heading && subject.is_term_of(line) {
+            return true;
+        }
+    }
+    false
 }

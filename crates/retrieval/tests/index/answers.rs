@@ -107,6 +107,34 @@ async fn a_definition_comes_before_passages_that_mention_the_subject_more_often(
 }
 
 #[tokio::test]
+async fn the_header_of_a_table_and_code_define_nothing() {
+    let world = World::new();
+    let texts = [
+        "A field is a place for a value, and a form has a field for each value that the harbour master needs.",
+        "The forms of the harbour.\n\n| Field | Meaning |\n|---|---|\n| Name | The ship |\n| Flag | Its country |",
+        "Settings of the pier, of which there are few.\n\n```\n# field\nfield: none\n```\n\nThey are read in the morning.",
+    ];
+    world.put("a", (0..).zip(texts).map(|(at, text)| passage(at, text)).collect());
+    let alone = world.ask("field").await.hits;
+    let defined = world.ask("What is a field?").await.hits;
+    let score = |hits: &[cicerone_domain::retrieval::Hit], at: i64| {
+        hits.iter().find(|hit| hit.position == at).unwrap().score
+    };
+    for at in 0..3 {
+        assert!((score(&alone, at) - score(&defined, at)).abs() < 0.01, "{at}");
+    }
+}
+
+#[tokio::test]
+async fn a_pair_that_asks_for_the_definition_stays_before_a_passage_that_has_one() {
+    let world = World::new();
+    world.put("faq", vec![pair(0, "What's a winch?", "A drum that pulls ropes.")]);
+    let glossary = "Winch: A drum.\n\nCrane: A machine that lifts loads from ships.\n\nDock: A place for a ship.";
+    world.put("a", vec![passage(0, glossary)]);
+    assert!(world.ask("What is a winch?").await.hits[0].is_pair);
+}
+
+#[tokio::test]
 async fn one_typing_mistake_finds_its_word_but_numbers_are_not_corrected() {
     let world = World::new();
     world.put(

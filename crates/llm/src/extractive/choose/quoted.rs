@@ -5,6 +5,7 @@ use std::sync::Arc;
 use cicerone_language::plain_heading;
 use compact_str::CompactString;
 
+use crate::extractive::plain::inline;
 use crate::extractive::readings::Reading;
 use crate::extractive::units::{Kind, Unit};
 
@@ -42,23 +43,33 @@ impl<'a> Quoted<'a> {
         self.text.get(unit.range.clone()).unwrap_or_default()
     }
 
-    /// The headings above a unit, innermost first, without marks and numbering.
+    /// The headings above a unit, innermost first, without marks and numbering. Those of the path that are within the passage
+    /// are above only what follows them.
     pub(in crate::extractive) fn headings_of<'s>(
         &'s self,
         unit: &Unit,
     ) -> impl Iterator<Item = &'a str> + use<'s, 'a> {
         let start = unit.range.start;
-        let before = self.units().iter().rev().filter(move |above| above.range.start < start);
+        let headings = || self.units().iter().filter(|unit| unit.kind == Kind::Heading);
         let mut level = usize::MAX;
-        let within = before.filter(|above| above.kind == Kind::Heading).filter_map(move |above| {
+        let within = headings().rev().filter(move |above| above.range.start < start);
+        let within = within.filter_map(move |above| {
             let text = self.text(above);
-            let own = text.len() - text.trim_start_matches('#').len();
+            // A heading of plain text is below all others.
+            let own = match text.len() - text.trim_start_matches('#').len() {
+                0 => usize::MAX - 1,
+                own => own,
+            };
             let is_outer = own < level;
             level = level.min(own);
-            is_outer.then_some(text)
+            is_outer.then(|| plain_heading(text))
         });
+        let is_outside = move |path: &&str| {
+            let is_same = |own: &Unit| inline(plain_heading(self.text(own))) == plain_heading(path);
+            !headings().any(is_same)
+        };
         let path = self.heading.into_iter().flat_map(|path| path.rsplit(PATH_SEPARATOR));
-        within.chain(path).map(plain_heading)
+        within.chain(path.filter(is_outside).map(plain_heading))
     }
 
     /// The units of the passage.

@@ -31,7 +31,8 @@ const DEFINITION: f32 = 0.3;
 const NEGATED: f32 = 0.15;
 /// A sentence of this many bytes gets half of the bonus for being short.
 const SHORT_BYTES: f32 = 80.0;
-/// The bonus for what a section begins with, and for its first sentence, if its heading names the subject of the question.
+/// The bonus for the first sentence, or row of a name and a value, of a section whose heading names the subject of the question,
+/// and for the first sentence after such a row.
 const LEADS: f32 = 1.0;
 const FIRST_SENTENCE: f32 = 0.4;
 /// The bonus for a sentence with the kind of answer that the question asks for.
@@ -44,10 +45,10 @@ const ASKS: f32 = 0.01;
 /// The factor for code, whose words are names. The text beside it explains it, and a sentence that
 /// introduces code is quoted with it.
 const SHOWS: f32 = 0.6;
-/// The same if the headings above have this share of the question: the code shows what they are about.
+/// The factor for code below headings that have the share [`SHOWN`] of the question: it shows what they are about.
 const BELOW_SUBJECT: f32 = 1.4;
 const SHOWN: f32 = 0.55;
-/// The longest text without a full stop, in bytes, that says nothing about what is above it.
+/// A shorter text without a full stop, in bytes, is a label.
 const LABEL_BYTES: usize = 40;
 /// The factor for a sentence that announces what the passage does not have.
 const DANGLES: f32 = 0.3;
@@ -96,7 +97,11 @@ impl<'a> Asked<'a> {
                 };
                 subject.may_be_in(hit.text.as_bytes()) && reading(hit).units.iter().any(in_unit)
             };
-            let says_so = |hit: &Hit| has(hit, &|_, text| subject.is_defined_by(text));
+            let may_say =
+                |kind: Kind| matches!(kind, Kind::Sentence | Kind::Item { .. } | Kind::Row);
+            let says_so = |hit: &Hit| {
+                has(hit, &|unit, text| may_say(unit.kind) && subject.is_defined_by(text))
+            };
             let is_about = |hit: &Hit| {
                 has(hit, &|unit, text| unit.kind == Kind::Heading && subject.is_heading(text))
             };
@@ -206,7 +211,7 @@ impl<'a> Read<'a> {
         let total = asked_for.max(f32::MIN_POSITIVE);
         let mut heading = above;
         let mut before: (Option<usize>, Mask) = (None, 0);
-        // What is still to come of the beginning of a section about the subject.
+        // Whether the first sentence or row of a section about the subject is still to come, and the first sentence after it.
         let (mut leads, mut first_sentence) = (false, false);
         // The last table with a header.
         let mut header = None;
@@ -241,9 +246,10 @@ impl<'a> Read<'a> {
             if leads || first_sentence {
                 let is_sentence = unit.kind == Kind::Sentence;
                 let says = match unit.kind {
+                    _ if is_question(text) || self.quoted.is_dangling(index) => false,
                     // "Languages: en | fr" begins no section.
                     Kind::Sentence => ends_sentence(text) || text.len() > LABEL_BYTES,
-                    Kind::Row => header != Some(unit.block),
+                    Kind::Row => header != Some(unit.block) && text.starts_with('|'),
                     Kind::Heading | Kind::Item { .. } | Kind::Header | Kind::Code => false,
                 };
                 if leads && says {
