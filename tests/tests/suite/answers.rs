@@ -62,7 +62,8 @@ async fn settings_are_defined_and_named() {
     let syntax = reply("syntax of KeepMoored").await;
     assert!(syntax.contains("Syntax: KeepMoored On|Off"), "{syntax}");
     let named = reply("how many minutes does a ship stay tied without its captain").await;
-    assert!(named.starts_with("MooringTimeout Directive: "), "{named}");
+    let rows = "MooringTimeout Directive:\nDescription: How many minutes a ship stays tied";
+    assert!(named.starts_with(rows), "{named}");
 }
 
 #[tokio::test]
