@@ -157,7 +157,7 @@ pub struct Passage {
     pub position: i64,
     /// What a citation of it shows; for a pair the question.
     pub title: Option<String>,
-    /// The headings above it, outermost first, joined by ` › `.
+    /// The headings above it, outermost first, joined by [`HEADING_SEPARATOR`](Self::HEADING_SEPARATOR).
     pub heading: Option<String>,
     /// The address that it came from, for a page of a website.
     pub url: Option<String>,
@@ -169,6 +169,11 @@ pub struct Passage {
     pub is_pair: bool,
     /// The language that it is written in, as an ISO 639-3 code; `None` if it is unknown.
     pub language: Option<String>,
+}
+
+impl Passage {
+    /// What is between two headings of the path above a passage.
+    pub const HEADING_SEPARATOR: &str = " › ";
 }
 
 #[cfg(test)]

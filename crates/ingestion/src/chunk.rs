@@ -6,7 +6,7 @@ mod pieces;
 use std::ops::Range;
 use std::sync::Arc;
 
-use cicerone_domain::limits;
+use cicerone_domain::{Passage, limits};
 
 use blocks::{Kind, blocks};
 use pieces::{Piece, pieces};
@@ -18,8 +18,6 @@ const TARGET_CHARS: usize = 1_600;
 const MAX_CHARS: usize = 2_000;
 /// A stretch of fewer characters is joined with its neighbour; in a long text the bound is higher.
 const MIN_CHARS: usize = 200;
-/// The separator between the headings of a path.
-const PATH_SEPARATOR: &str = " › ";
 /// Replaces the outer headings that a path omits.
 const LEFT_OUT: &str = "… › ";
 
@@ -103,14 +101,14 @@ fn joined_path(path: &[Arc<str>]) -> Option<Arc<str>> {
     let mut left = limits::HEADING_PATH_CHARS - LEFT_OUT.chars().count();
     left = left.saturating_sub(innermost.chars().count());
     let fits = |heading: &&Arc<str>| {
-        let chars = heading.chars().count() + PATH_SEPARATOR.chars().count();
+        let chars = heading.chars().count() + Passage::HEADING_SEPARATOR.chars().count();
         let fits = chars <= left;
         left = left.saturating_sub(chars);
         fits
     };
     let outer = path.iter().rev().skip(1).take_while(fits).count();
     let first = path.len() - 1 - outer;
-    let joined = path.get(first..)?.join(PATH_SEPARATOR);
+    let joined = path.get(first..)?.join(Passage::HEADING_SEPARATOR);
     Some(if first == 0 { joined.into() } else { format!("{LEFT_OUT}{joined}").into() })
 }
 

@@ -14,22 +14,16 @@ pub(super) fn text(passages: &[Quoted<'_>], question: &str, limit: usize) -> Str
         let units = quoted.chosen.iter().filter_map(|unit| quoted.units().get(*unit));
         units.map(|unit| quoted.text(unit).chars().count() + 1).sum()
     };
-    let question = question.to_lowercase();
-    let edge = |c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_' | '%');
-    let mut names = Names {
-        asked: question.split_whitespace().map(|word| word.trim_matches(edge)).collect(),
-        room: limit.saturating_sub(passages.iter().map(chars).sum()),
-        last: None,
-    };
+    let room = limit.saturating_sub(passages.iter().map(chars).sum());
+    let mut names = Names { question, room, last: None };
     let texts = passages.iter().map(|quoted| passage(quoted, &mut names));
     texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
 /// The headings that name what a reply is about.
 struct Names<'q, 'a> {
-    /// The words of the question, in lower case.
-    asked: Vec<&'q str>,
-    /// The characters that are left for them.
+    question: &'q str,
+    /// The characters that are left for headings.
     room: usize,
     /// The heading of the last sentence.
     last: Option<&'a str>,
@@ -37,25 +31,41 @@ struct Names<'q, 'a> {
 
 impl<'a> Names<'_, 'a> {
     /// The heading to put before a `piece` of the reply: the innermost one above `unit` that names something, if it has changed
-    /// and neither the piece nor the question has the name.
-    fn of(&mut self, quoted: &Quoted<'a>, unit: &Unit, piece: &str) -> Option<&'a str> {
-        let (heading, name) =
-            quoted.headings_of(unit).find_map(|heading| Some((heading, name(heading)?))).unzip();
+    /// and neither the piece nor the question has the name. `outer` are those above all of the passage.
+    fn of(
+        &mut self,
+        quoted: &Quoted<'a>,
+        outer: &[&'a str],
+        unit: &Unit,
+        piece: &str,
+    ) -> Option<&'a str> {
+        let mut headings = quoted.headings_of(unit).chain(outer.iter().copied());
+        let named = headings.find_map(|heading| Some((heading, name(heading)?)));
+        let (heading, name) = named.unzip();
         if heading == std::mem::replace(&mut self.last, heading) {
             return None;
         }
         let (heading, name) = (heading?, name?);
-        if piece.contains(name) || self.asked.contains(&name.to_lowercase().as_str()) {
+        if piece.contains(name) || self.is_asked(name) {
             return None;
         }
         self.room = self.room.checked_sub(heading.chars().count() + 2)?;
         Some(heading)
+    }
+
+    /// Whether the question has a name, in upper or lower case.
+    fn is_asked(&self, name: &str) -> bool {
+        let is_edge = |c: char| !c.is_alphanumeric() && !matches!(c, '-' | '_' | '%');
+        let name = name.to_lowercase();
+        let mut words = self.question.split_whitespace().map(|word| word.trim_matches(is_edge));
+        words.any(|word| word.to_lowercase() == name)
     }
 }
 
 fn passage<'a>(quoted: &Quoted<'a>, names: &mut Names<'_, 'a>) -> String {
     let chosen: Vec<&Unit> =
         quoted.chosen.iter().filter_map(|unit| quoted.units().get(*unit)).collect();
+    let outer = quoted.outer_headings(|heading| name(heading).is_some());
     let mut text = String::new();
     let mut before: Option<&Unit> = None;
     for unit in &chosen {
@@ -71,7 +81,7 @@ fn passage<'a>(quoted: &Quoted<'a>, names: &mut Names<'_, 'a>) -> String {
             piece = format!("{}: {piece}", plain::inline(term));
         }
         // What is said below the name of a setting or function cannot be understood without the name.
-        if let Some(heading) = names.of(quoted, unit, &piece) {
+        if let Some(heading) = names.of(quoted, &outer, unit, &piece) {
             let heading = plain::inline(heading);
             let heading = heading.trim_end_matches([':', '：', ' ']);
             // Code and lists begin on a line of their own.

@@ -1,7 +1,9 @@
 //! The quoted units of a passage, and the units that must be quoted together to be understood.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
+use cicerone_domain::Passage;
 use cicerone_language::plain_heading;
 use compact_str::CompactString;
 
@@ -18,9 +20,6 @@ const CODE_CHARS: usize = 300;
 const VALUE_CHARS: usize = 80;
 /// The longest list of steps, in characters, that is quoted as a whole.
 const STEPS_CHARS: usize = 900;
-
-/// The separator between the headings of a path.
-const PATH_SEPARATOR: &str = " › ";
 
 /// A passage with its quoted units.
 #[derive(Debug)]
@@ -43,17 +42,15 @@ impl<'a> Quoted<'a> {
         self.text.get(unit.range.clone()).unwrap_or_default()
     }
 
-    /// The headings above a unit, innermost first, without marks and numbering. Those of the path that are within the passage
-    /// are above only what follows them.
+    /// The headings within the passage that are above a unit, innermost first, without marks and numbering.
     pub(in crate::extractive) fn headings_of<'s>(
         &'s self,
         unit: &Unit,
     ) -> impl Iterator<Item = &'a str> + use<'s, 'a> {
         let start = unit.range.start;
-        let headings = || self.units().iter().filter(|unit| unit.kind == Kind::Heading);
         let mut level = usize::MAX;
-        let within = headings().rev().filter(move |above| above.range.start < start);
-        let within = within.filter_map(move |above| {
+        let within = self.headings().rev().filter(move |above| above.range.start < start);
+        within.filter_map(move |above| {
             let text = self.text(above);
             // A heading of plain text is below all others.
             let own = match text.len() - text.trim_start_matches('#').len() {
@@ -63,13 +60,29 @@ impl<'a> Quoted<'a> {
             let is_outer = own < level;
             level = level.min(own);
             is_outer.then(|| plain_heading(text))
-        });
-        let is_outside = move |path: &&str| {
-            let is_same = |own: &Unit| inline(plain_heading(self.text(own))) == plain_heading(path);
-            !headings().any(is_same)
-        };
-        let path = self.heading.into_iter().flat_map(|path| path.rsplit(PATH_SEPARATOR));
-        within.chain(path.filter(is_outside).map(plain_heading))
+        })
+    }
+
+    /// The wanted headings of the path that are above all of the passage, innermost first. One that is within it, is above only
+    /// what follows it.
+    pub(in crate::extractive) fn outer_headings(
+        &self,
+        is_wanted: impl Fn(&str) -> bool,
+    ) -> Vec<&'a str> {
+        let path =
+            self.heading.into_iter().flat_map(|path| path.rsplit(Passage::HEADING_SEPARATOR));
+        let mut wanted: Vec<&str> =
+            path.map(plain_heading).filter(|path| is_wanted(path)).collect();
+        if !wanted.is_empty() {
+            let within: HashSet<String> =
+                self.headings().map(|own| inline(plain_heading(self.text(own)))).collect();
+            wanted.retain(|path| !within.contains(*path));
+        }
+        wanted
+    }
+
+    fn headings(&self) -> impl DoubleEndedIterator<Item = &Unit> {
+        self.units().iter().filter(|unit| unit.kind == Kind::Heading)
     }
 
     /// The units of the passage.
