@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use cicerone_tests::scenario::id;
-use cicerone_tests::{Client, Server, Site};
+use cicerone_tests::{Client, Resource, Server, Site};
 use serde_json::json;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
@@ -197,4 +197,61 @@ async fn large_bodies_whose_fields_all_have_wrong_types_hold_up_no_other_account
     assert!(refused >= 3, "{refused}");
     let raised = server.peak_bytes().saturating_sub(before);
     assert!(raised < 96 * MEBIBYTE, "{raised} bytes");
+}
+
+/// A site whose `robots.txt` has as many rules with stars as are read, and which names addresses that each rule has to
+/// be compared with.
+async fn site_with_costly_rules() -> Site {
+    let site = Site::start().await;
+    let rules: String = (0..40_000).map(|n| format!("allow:/*a~{n}\n")).collect();
+    let rules = format!("user-agent:*\ndisallow:/9\n{rules}");
+    site.put("/robots.txt", Resource::of("text/plain", rules));
+    let long = |from: usize, count: usize| {
+        (from..from + count).map(|n| format!("/9{n}{}", "a".repeat(1_900)))
+    };
+    let named: String = long(10_000, 5_000)
+        .map(|path| format!("<sitemap><loc>{}</loc></sitemap>", site.url(&path)))
+        .collect();
+    let index = format!("<sitemapindex>{named}</sitemapindex>");
+    site.put("/sitemap.xml", Resource::of("application/xml", index));
+    let links: Vec<String> = long(20_000, 500).collect();
+    let links: Vec<&str> = links.iter().map(String::as_str).collect();
+    site.page("/", "Start", "The museum opens at nine.", &links);
+    site
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sites_with_costly_rules_do_not_stop_another_account() {
+    let folder = TempDir::new().unwrap();
+    let server = server(&folder, "", &[]);
+    let (hostile, other) = (server.client(), server.account("other"));
+    let agent = hostile.agent().await;
+    let mut previews = JoinSet::new();
+    let (mut sites, mut sources) = (Vec::new(), Vec::new());
+    for _ in 0..2 {
+        let site = site_with_costly_rules().await;
+        let path = format!("/v1/agents/{agent}/sources/preview");
+        let preview = hostile.request("POST", &path).json(&json!({ "url": site.url("/") }));
+        previews.spawn(preview.send());
+        sources.push(website(&hostile, &agent, &site.url("/")).await);
+        sites.push(site);
+    }
+
+    let agent = other.agent().await;
+    let text = other.text(&agent, "The museum opens at nine.").await;
+    other.trained(&text).await;
+    let body =
+        json!({ "agent_id": agent, "message": "When does the museum open?", "stream": true });
+    let stream = other.request("POST", "/v1/conversations").json(&body).send().await;
+    assert!(stream.text().contains("at nine"), "{}", stream.text());
+
+    while let Some(preview) = previews.join_next().await {
+        preview.unwrap().expect(200);
+    }
+    for source in sources {
+        hostile.trained(&source).await;
+        let pages = hostile.list_all(&format!("/v1/sources/{source}/pages"), 100).await;
+        let skipped = pages.iter().filter(|page| page["status"] == "skipped").count();
+        assert_eq!((pages.len(), skipped), (501, 500));
+    }
 }

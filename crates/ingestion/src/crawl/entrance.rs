@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cicerone_domain::crawl::Validators;
+use tokio::task::{spawn_blocking, yield_now};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
@@ -17,6 +18,8 @@ use super::sitemap::Sitemap;
 
 /// How much of `robots.txt` is transferred.
 const ROBOTS_BYTES: usize = 500 * 1_024;
+/// How many of the sitemaps that `robots.txt` or an index names are looked at.
+const LOOKED_AT: usize = 1_000;
 /// The time limit for all sitemaps together.
 const SITEMAP_TIME: Duration = Duration::from_secs(60);
 
@@ -38,7 +41,10 @@ pub(super) async fn robots(site: &Site, requests: &Requests) -> Result<Robots, S
         Ok(answer) => match answer.status {
             200..=299 => {
                 let body = answer.body.unwrap_or_default();
-                Ok(Robots::parse(&body, PRODUCT_TOKEN))
+                let parsed = move || Robots::parse(&body, PRODUCT_TOKEN);
+                spawn_blocking(parsed).await.map_err(|cause| {
+                    format!("`{url}` could not be read ({cause}); try again later")
+                })
             }
             status if status == 429 || status >= 500 => Err(format!(
                 "`{url}` answered {status}; no page may be requested without it; try again later"
@@ -82,7 +88,7 @@ pub(super) async fn listed_pages(
             break;
         }
         read += 1;
-        let fetched = timeout_at(until, sitemap(site, requests, robots, url)).await;
+        let fetched = timeout_at(until, sitemap(site, requests, robots, url, most)).await;
         let Ok(fetched) = fetched else {
             is_whole = false;
             break;
@@ -91,14 +97,19 @@ pub(super) async fn listed_pages(
             is_whole = false;
             continue;
         };
-        let inside = |address: &String| site.name(&site.at("/").join(address).ok()?);
-        pages.extend(sitemap.pages.iter().filter_map(inside).take(most - pages.len()));
-        let further = sitemap.sitemaps.iter().filter_map(inside);
-        let further: Vec<Url> = further.filter(|url| robots.allows(url)).collect();
+        pages.extend(sitemap.pages.into_iter().take(most - pages.len()));
         // Only as many as are read are kept. They are taken from the end, so they are in reverse order.
         let room = requests.settings.sitemaps.saturating_sub(read + waiting.len());
-        let mut further: Vec<Url> =
-            further.into_iter().filter(|url| seen.insert(url.clone())).take(room).collect();
+        let mut further = Vec::new();
+        for url in sitemap.sitemaps {
+            if further.len() == room {
+                break;
+            }
+            if seen.insert(url.clone()) && robots.allows(&url) {
+                further.push(url);
+            }
+            yield_now().await;
+        }
         further.reverse();
         waiting.extend(further);
     }
@@ -108,14 +119,38 @@ pub(super) async fn listed_pages(
 /// The sitemaps that `robots.txt` names, or else the one in the usual place.
 fn named_sitemaps(site: &Site, robots: &Robots) -> Vec<Url> {
     let root = site.at("/");
-    let named = robots.sitemaps.iter().filter_map(|address| root.join(address).ok());
+    let named = robots.sitemaps.iter().take(LOOKED_AT).filter_map(|url| root.join(url).ok());
     let inside: Vec<Url> = named.filter_map(|url| site.name(&url)).collect();
     let usual = site.at("/sitemap.xml");
     if inside.is_empty() && robots.allows(&usual) { vec![usual] } else { inside }
 }
 
-/// One sitemap. `None` if fetching it failed with a transient error.
-async fn sitemap(site: &Site, requests: &Requests, robots: &Robots, url: Url) -> Option<Sitemap> {
+/// What a sitemap lists: the names of pages of the site.
+#[derive(Default)]
+struct Named {
+    pages: Vec<Url>,
+    sitemaps: Vec<Url>,
+}
+
+impl Named {
+    fn of(sitemap: &Sitemap, site: &Site, most: usize) -> Self {
+        let root = site.at("/");
+        let inside = |address: &String| site.name(&root.join(address).ok()?);
+        Self {
+            pages: sitemap.pages.iter().filter_map(inside).take(most).collect(),
+            sitemaps: sitemap.sitemaps.iter().filter_map(inside).take(LOOKED_AT).collect(),
+        }
+    }
+}
+
+/// One sitemap, with at most `most` pages. `None` if fetching it failed with a transient error.
+async fn sitemap(
+    site: &Site,
+    requests: &Requests,
+    robots: &Robots,
+    url: Url,
+    most: usize,
+) -> Option<Named> {
     let limit = requests.settings.sitemap_bytes;
     let request = FetchRequest {
         url: url.clone(),
@@ -135,8 +170,10 @@ async fn sitemap(site: &Site, requests: &Requests, robots: &Robots, url: Url) ->
             return None;
         }
     };
-    let Some(body) = body else { return Some(Sitemap::default()) };
-    let parsed = tokio::task::spawn_blocking(move || Sitemap::parse(&body, limit)).await.ok();
+    let Some(body) = body else { return Some(Named::default()) };
+    let site = site.clone();
+    let named = move || Named::of(&Sitemap::parse(&body, limit), &site, most);
+    let named = spawn_blocking(named).await.ok();
     drop(place);
-    parsed
+    named
 }

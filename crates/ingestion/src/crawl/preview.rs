@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use cicerone_domain::crawl::{PreviewPage, SitePreview};
 use cicerone_domain::ports::SitePreviews;
 use cicerone_domain::{Id, kind, limits};
+use tokio::task::yield_now;
 use tokio::time::timeout;
 use url::Url;
 
@@ -64,10 +65,11 @@ impl Crawler {
             return preview.refused(not_allowed(named.as_str()));
         }
         let listed = listed_pages(site, &requests, &robots, settings.pages).await;
-        let pages = listed.pages.iter().take(limits::PREVIEW_PAGES);
-        let shown =
-            |url: &Url| PreviewPage { url: url.to_string(), is_allowed: robots.allows(url) };
-        preview.pages = pages.map(shown).collect();
+        for url in listed.pages.iter().take(limits::PREVIEW_PAGES) {
+            let is_allowed = robots.allows(url);
+            preview.pages.push(PreviewPage { url: url.to_string(), is_allowed });
+            yield_now().await;
+        }
         preview.listed = u64::try_from(listed.pages.len()).unwrap_or(u64::MAX);
         preview.is_whole = listed.is_whole;
         preview

@@ -11,6 +11,7 @@ use cicerone_domain::crawl::{
 };
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
+use tokio::task::yield_now;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 use url::Url;
 
@@ -185,7 +186,7 @@ impl Run<'_> {
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             while flights.len() < self.parallel()
-                && let Some(found) = self.next_page()
+                && let Some(found) = self.next_page().await
             {
                 flights.push(visitor.visit(found, Visiting::Again));
             }
@@ -260,7 +261,7 @@ impl Run<'_> {
     }
 
     /// The next page to request. Skipped pages before it are recorded.
-    fn next_page(&mut self) -> Option<FoundPage> {
+    async fn next_page(&mut self) -> Option<FoundPage> {
         loop {
             if self.outages >= OUTAGES || self.limit() != Limit::None {
                 return None;
@@ -268,6 +269,8 @@ impl Run<'_> {
             let found = self.frontier.next()?;
             if let Some(reason) = self.objection(&found) {
                 self.journal.visited(left_out(&found, reason));
+                // Thousands may be skipped in a row, and each is compared with the rules of `robots.txt`.
+                yield_now().await;
                 continue;
             }
             self.in_flight.insert(found.url.clone());

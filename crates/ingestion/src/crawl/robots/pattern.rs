@@ -3,10 +3,10 @@
 use crate::crawl::site::normal_encoding;
 
 /// A rule's pattern.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Pattern {
-    /// The pieces between the stars, in order; one piece if there is no star.
-    pieces: Vec<String>,
+    /// Without the final `$`, and with one star for several in a row.
+    text: String,
     is_anchored: bool,
     len: usize,
 }
@@ -14,13 +14,20 @@ pub(super) struct Pattern {
 impl Pattern {
     /// Parses a pattern; every text is valid.
     pub(super) fn parse(text: &str) -> Self {
-        let text = normal_encoding(&encode(text));
-        let (body, is_anchored) = match text.strip_suffix('$') {
-            Some(body) => (body, true),
-            None => (text.as_str(), false),
-        };
-        let pieces = body.split('*').map(str::to_owned).collect();
-        Self { pieces, is_anchored, len: text.len() }
+        let mut text = normal_encoding(&encode(text));
+        let len = text.len();
+        let is_anchored = text.ends_with('$');
+        if is_anchored {
+            text.pop();
+        }
+        let mut is_after_star = false;
+        text.retain(|char| {
+            let is_star = char == '*';
+            let is_repeated = is_star && is_after_star;
+            is_after_star = is_star;
+            !is_repeated
+        });
+        Self { text, is_anchored, len }
     }
 
     /// How specific it is: its length in bytes, stars and `$` counted.
@@ -28,21 +35,41 @@ impl Pattern {
         self.len
     }
 
+    /// The bytes that a path is compared with.
+    pub(super) const fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Whether it matches only the whole path.
+    pub(super) const fn is_anchored(&self) -> bool {
+        self.is_anchored
+    }
+
+    pub(super) fn has_star(&self) -> bool {
+        self.text.contains('*')
+    }
+
+    /// Its text before the first star; all of it but a final `$` if it has none.
+    pub(super) fn beginning(&self) -> &str {
+        self.text.split('*').next().unwrap_or_default()
+    }
+
     /// Whether a path with its query matches.
     ///
     /// Each piece is matched at its first occurrence, which leaves the most text for the following pieces. So the time
-    /// is bounded by the product of the lengths, for every pattern.
+    /// is bounded by the sum of the lengths, times that of the longest piece, for every pattern.
     pub(super) fn matches(&self, path: &str) -> bool {
-        let Some((first, others)) = self.pieces.split_first() else { return false };
-        let Some(mut rest) = path.strip_prefix(first.as_str()) else { return false };
-        let Some((last, middle)) = others.split_last() else {
+        let mut pieces = self.text.split('*');
+        let first = pieces.next().unwrap_or_default();
+        let Some(mut rest) = path.strip_prefix(first) else { return false };
+        let Some(last) = pieces.next_back() else {
             return !self.is_anchored || rest.is_empty();
         };
-        for piece in middle {
-            let Some((_, after)) = rest.split_once(piece.as_str()) else { return false };
+        for piece in pieces {
+            let Some((_, after)) = rest.split_once(piece) else { return false };
             rest = after;
         }
-        if self.is_anchored { rest.ends_with(last.as_str()) } else { rest.contains(last.as_str()) }
+        if self.is_anchored { rest.ends_with(last) } else { rest.contains(last) }
     }
 }
 

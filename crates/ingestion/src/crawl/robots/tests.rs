@@ -357,3 +357,53 @@ fn a_hostile_pattern_costs_little() {
     let url = format!("http://foo.bar/{}", "a".repeat(20_000));
     assert!(allows(&file, "a", &url));
 }
+
+#[test]
+fn the_longest_beginning_is_found_among_others() {
+    let file = "user-agent: a\ndisallow: /\nallow: /a\ndisallow: /ab\nallow: /abc\ndisallow: /abcd$\n\
+                disallow: /abd\nallow: /abd$\ndisallow: /b/\nallow: /b/\n";
+    for (path, expected) in [
+        ("/", false),
+        ("/a", true),
+        ("/aa", true),
+        ("/ab", false),
+        ("/abb", false),
+        ("/abc", true),
+        ("/abcd", false),
+        ("/abcde", true),
+        ("/abd", true),
+        ("/abda", false),
+        ("/b", false),
+        ("/b/c", true),
+    ] {
+        let url = format!("http://foo.bar{path}");
+        assert_eq!(allows(file, "a", &url), expected, "{path}");
+    }
+}
+
+#[test]
+fn of_too_many_rules_with_stars_the_rest_is_obeyed_too_strictly() {
+    let first: String = (0..super::rules::STAR_RULES).map(|n| format!("allow: /{n}*x\n")).collect();
+    let file = format!(
+        "user-agent: a\n{first}disallow: /\nallow: /0*x\ndisallow: /shop/*print\nallow: /open/*x\n\
+         allow: /shop/all/of/them/are/allowed\n"
+    );
+    for (path, expected) in [
+        ("/0x", true),
+        ("/999/x", true),
+        // The rule is not beyond the bound, because an equal one is before it.
+        ("/0/x", true),
+        ("/open/x", false),
+        ("/shop/print", false),
+        ("/shop/all/of/them/are/allowed", false),
+        ("/sho", false),
+    ] {
+        let url = format!("http://foo.bar{path}");
+        assert_eq!(allows(&file, "a", &url), expected, "{path}");
+    }
+    let long = "y".repeat(16_000);
+    let many: String = (0..5).map(|n| format!("disallow: /{n}*{long}\n")).collect();
+    let file = format!("user-agent: a\n{many}");
+    assert!(allows(&file, "a", "http://foo.bar/3"), "four rules are within 64 KiB");
+    assert!(!allows(&file, "a", "http://foo.bar/4"), "the fifth is not");
+}
