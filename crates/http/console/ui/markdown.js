@@ -10,9 +10,9 @@
 
 /** Nesting beyond this is text. */
 const DEEPEST = 6;
-/* The text between two marks is limited, so that the time is linear in the length of the text. */
+/* The time is linear in the length of the text: what is between two marks is limited, and no two parts in a row match the same characters. */
 const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])( +|$)/;
-const INLINE = /(`+)([^]{0,1000}?[^`])\1(?!`)|\[((?:[^[\]\\]|\\.)*)\]\(\s*<?([^\s<>()]*(?:\([^\s<>()]*\))?[^\s<>()]*)>?\s*\)|(\*\*|__)(?=\S)([^]{0,1000}?\S)\5|(\*|_)(?=\S)([^]{0,1000}?\S)\7|(https?:\/\/[^\s<>"'`]+[^\s<>"'`.,;:!?)\]])|\\([!-/:-@[-`{-~])|((?<! ) {2,}|\\)\n/;
+const INLINE = /(?<!`)(`{1,9})(?!`)([^]{0,1000}?[^`])\1(?!`)|\[((?:[^[\]\\]|\\.)*)\]\(\s{0,9}<?([^\s<>()]*(?:\([^\s<>()]*\)[^\s<>()]*)?)>?\s{0,9}\)|(\*\*|__)(?=\S)([^]{0,1000}?\S)\5|(\*|_)(?=\S)([^]{0,1000}?\S)\7|(https?:\/\/[^\s<>"'`]+[^\s<>"'`.,;:!?)\]])|\\([!-/:-@[-`{-~])|((?<! ) {2,}|\\)\n/;
 
 /** Whether a link may be followed. @param {string} url */
 export function isSafe(url) {
@@ -81,7 +81,7 @@ export function blocks(text, depth = 0) {
       while (at < lines.length && /^ {0,3}>/.test(lines[at])) at += 1;
       found.push({ kind: 'quote', blocks: blocks(lines.slice(start, at).map((each) => each.replace(/^ {0,3}> ?/, '')).join('\n'), depth + 1) });
     } else if (item) at = list(lines, at, item, found, depth);
-    else if (line.includes('|') && /^ *\|?( *:?-+:? *\|)+( *:?-+:? *)?$/.test(lines[at + 1] || '')) {
+    else if (line.includes('|') && /^ *(\| *)?(:?-+:? *\| *)+(:?-+:? *)?$/.test(lines[at + 1] || '')) {
       const start = at;
       while (at < lines.length && lines[at].includes('|')) at += 1;
       const rows = lines.slice(start, at).filter((_, index) => index !== 1);

@@ -7,10 +7,10 @@ import { make } from './nodes.js';
 
 /** Nesting beyond this is text. */
 const DEEPEST = 6;
-/* The text between two marks is limited, so that the time is linear in the length of the text. */
+/* The time is linear in the length of the text: what is between two marks is limited, and no two parts in a row match the same characters. */
 const ITEM = /^ {0,3}([-*+]|\d{1,9}[.)])( +|$)/;
 const BEGINS = /^ {0,3}(#{1,6}\s|>|`{3}|~{3}|([-*+]|1[.)]) +\S)/;
-const INLINE = /(`+)([^]{0,1000}?[^`])\1(?!`)|\[((?:[^[\]\\]|\\.)*)\]\(\s*<?((?:https?:|mailto:)[^\s<>()]*(?:\([^\s<>()]*\))?[^\s<>()]*)>?\s*\)|(\*\*?|(?<![\p{L}\p{N}_])__?)(?=\S)([^]{0,1000}?\S)\5(?!(?<=_)[\p{L}\p{N}])|(https?:\/\/[^\s<>"'`]+[^\s<>"'`.,;:!?)\]])|\\([!-/:-@[-`{-~])|(?:(?<! ) {2,}|\\)\n/iu;
+const INLINE = /(?<!`)(`{1,9})(?!`)([^]{0,1000}?[^`])\1(?!`)|\[((?:[^[\]\\]|\\.)*)\]\(\s{0,9}<?((?:https?:|mailto:)[^\s<>()]*(?:\([^\s<>()]*\)[^\s<>()]*)?)>?\s{0,9}\)|(\*\*?|(?<![\p{L}\p{N}_])__?)(?=\S)([^]{0,1000}?\S)\5(?!(?<=_)[\p{L}\p{N}])|(https?:\/\/[^\s<>"'`]+[^\s<>"'`.,;:!?)\]])|\\([!-/:-@[-`{-~])|(?:(?<! ) {2,}|\\)\n/iu;
 
 /** A link to another page, or the text alone if its address is not one of the web. @param {string | null} url @param {...any} children */
 export const link = (url, ...children) => (/^(https?|mailto):/i.test(url) ? make('a', { href: url, target: '_blank', rel: 'noopener noreferrer nofollow' }, children) : make('span', {}, children));
@@ -43,14 +43,14 @@ export function prose(text, depth = 0) {
   while (at < lines.length) {
     const line = lines[at];
     const [, fence] = /^ {0,3}(`{3,}|~{3,})/.exec(line) || [];
-    const [, heading] = /^ {0,3}#{1,6}\s+(.*?)[\s#]*$/.exec(line) || [];
+    const [, heading] = /^ {0,3}#{1,6}\s+(.*)$/.exec(line) || [];
     const item = depth < DEEPEST && ITEM.exec(line);
     if (!line.trim()) at += 1;
     else if (fence) {
       const code = take((each) => !each.trim().startsWith(fence)).slice(1);
       at += 1;
       nodes.push(make('pre', { tabindex: 0 }, make('code', {}, code.join('\n'))));
-    } else if (heading) nodes.push(make('p', {}, make('strong', {}, inlines(heading)))), at += 1;
+    } else if (heading) nodes.push(make('p', {}, make('strong', {}, inlines(heading.replace(/(?<![\s#])[\s#]+$/, ''))))), at += 1;
     else if (/^ {0,3}([-*_])( *\1){2,} *$/.test(line)) nodes.push(make('hr')), at += 1;
     else if (/^ {0,3}>/.test(line) && depth < DEEPEST) nodes.push(make('blockquote', {}, prose(take((each) => /^ {0,3}>/.test(each)).map((each) => each.replace(/^ {0,3}> ?/, '')).join('\n'), depth + 1)));
     else if (item) {
@@ -66,7 +66,7 @@ export function prose(text, depth = 0) {
         if (lines[at] === '' && ITEM.test(lines[at + 1] || '')) at += 1;
       }
       nodes.push(list);
-    } else if (line.includes('|') && /^ *\|?( *:?-+:? *\|)+( *:?-+:? *)?$/.test(lines[at + 1] || '')) {
+    } else if (line.includes('|') && /^ *(\| *)?(:?-+:? *\| *)+(:?-+:? *)?$/.test(lines[at + 1] || '')) {
       const rows = take((each) => each.includes('|')).map((row, index) => make('tr', {}, row.trim().replace(/^\||\|$/g, '').split('|').map((cell) => make(index ? 'td' : 'th', {}, inlines(cell.trim())))));
       rows.splice(1, 1);
       nodes.push(make('div.scroll', { tabindex: 0 }, make('table', {}, rows)));
