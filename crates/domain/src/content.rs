@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::limits;
+use crate::text::is_direction_override;
 
 pub use stored::{PublicText, StoredDocument, StoredPassage};
 pub use warning::{NoWarning, Parts, Warning, WarningReason, Warnings};
@@ -98,8 +99,12 @@ pub struct Stretch {
 }
 
 /// A title or heading as it is stored: at most [`HEADING_CHARS`](limits::HEADING_CHARS) characters, cut at a word and
-/// ended with `…` if it is longer.
+/// ended with `…` if it is longer. Characters that change the direction of writing are omitted.
 pub fn cut_title(title: &str) -> Cow<'_, str> {
+    if title.contains(is_direction_override) {
+        let title = title.replace(is_direction_override, "");
+        return cut_at_word(&title, limits::HEADING_CHARS).into_owned().into();
+    }
     cut_at_word(title, limits::HEADING_CHARS)
 }
 
@@ -193,6 +198,7 @@ mod tests {
         let cut = cut_title(&long);
         assert!(cut.chars().count() <= limits::HEADING_CHARS && cut.ends_with(" a…"), "{cut}");
         assert_eq!(cut_title(&"x".repeat(1_000)).chars().count(), limits::HEADING_CHARS);
+        assert_eq!(cut_title("\u{202e}gnp.exe"), "gnp.exe");
     }
 
     fn pair(position: i64, question: &str, answer: &str, parts: usize) -> CutDocument {

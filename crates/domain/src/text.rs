@@ -70,13 +70,50 @@ impl<R> Text<R> {
     }
 }
 
-/// Checks that `text` does not consist of white space alone.
+/// Whether a text shows nothing: it has only white space and characters without a glyph, such as U+200B.
+pub fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || is_invisible(c))
+}
+
+/// The characters that are neither white space nor visible: marks of width, joining and direction, variation selectors, tags, and
+/// the fillers of Hangul and Braille (Unicode's `Default_Ignorable_Code_Point`, and U+2800).
+const fn is_invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{2800}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fff8}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// Whether a character changes the direction of the text around it (UAX #9): in a name, it makes what is shown differ from
+/// what is stored.
+pub const fn is_direction_override(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Checks that `text` is not blank.
 ///
 /// # Errors
 ///
 /// The requirement, in words.
 pub fn check_not_blank(text: &str) -> Result<(), String> {
-    if text.trim().is_empty() { Err("must not be empty".to_owned()) } else { Ok(()) }
+    if is_blank(text) { Err("must not be empty".to_owned()) } else { Ok(()) }
 }
 
 /// Checks that `text` has at most `limit` characters and no NUL, which database texts cannot contain.
@@ -168,6 +205,7 @@ mod tests {
         for (text, message) in [
             ("éééééé", "must be at most 5 characters, not 6"),
             (" \n", "must not be empty"),
+            ("\u{200b}\u{3000}\u{2060}", "must not be empty"),
             ("a\0", "must not contain the NUL character"),
         ] {
             assert_eq!(read(text).unwrap_err(), FieldError::new("word", message));

@@ -6,6 +6,7 @@ use crate::access::Scope;
 use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::limits;
+use crate::text::{is_blank, is_direction_override};
 use crate::timestamp::Timestamp;
 
 pub use unread::unread_type;
@@ -27,7 +28,7 @@ pub struct Upload {
     pub created_at: Timestamp,
 }
 
-/// The name of a file: 1 to 255 characters without control characters.
+/// The name of a file: 1 to 255 characters, none of which controls anything or changes the direction of writing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filename(String);
 
@@ -40,9 +41,9 @@ impl Filename {
 
     /// The same including the folders, for files of the machine that the program runs on.
     pub fn clean_path(path: &str) -> Self {
-        let kept: String =
-            path.chars().filter(|c| !c.is_control()).take(limits::FILENAME_CHARS).collect();
-        Self(if kept.trim().is_empty() { "file".to_owned() } else { kept })
+        let is_kept = |c: &char| !c.is_control() && !is_direction_override(*c);
+        let kept: String = path.chars().filter(is_kept).take(limits::FILENAME_CHARS).collect();
+        Self(if is_blank(&kept) { "file".to_owned() } else { kept })
     }
 
     /// A stored name, which was cleaned when it was written.
@@ -266,5 +267,7 @@ mod tests {
         assert_eq!(clean("dir/"), "file");
         assert_eq!(clean(&"é".repeat(300)).chars().count(), 255);
         assert_eq!(Filename::clean_path("docs/a\nb.txt").as_str(), "docs/ab.txt");
+        assert_eq!(clean("\u{202e}gnp.exe"), "gnp.exe");
+        assert_eq!(clean("\u{200b}"), "file");
     }
 }

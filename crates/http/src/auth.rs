@@ -108,9 +108,10 @@ impl Gate {
     }
 }
 
-/// The secret in `Authorization: Bearer …`.
+/// The secret in `Authorization: Bearer …`. If the header is there twice there is none: a proxy may have looked at the other one.
 pub(crate) fn bearer(request: &HttpRequest) -> Option<&str> {
-    let value = request.headers().get(header::AUTHORIZATION)?.to_str().ok()?;
+    let mut values = request.headers().get_all(header::AUTHORIZATION);
+    let value = values.next().filter(|_| values.next().is_none())?.to_str().ok()?;
     let (scheme, secret) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
 }

@@ -63,6 +63,15 @@ async fn a_header_that_is_no_bearer_key_is_refused() {
 }
 
 #[tokio::test]
+async fn two_keys_in_one_request_are_none() {
+    let key = client().key().unwrap().to_owned();
+    for other in ["Bearer other".to_owned(), format!("Bearer {key}")] {
+        let request = client().request("GET", "/v1/agents").header("Authorization", &other);
+        request.send().await.refused(401, "unauthorized");
+    }
+}
+
+#[tokio::test]
 async fn the_scheme_is_read_in_any_case() {
     let key = client().key().unwrap().to_owned();
     for scheme in ["bearer", "BEARER"] {

@@ -3,7 +3,7 @@
 use crate::error::{Error, FieldError};
 use crate::every::every;
 use crate::limits;
-use crate::text::{Text, TextRule, check_length};
+use crate::text::{Text, TextRule, check_length, is_blank};
 use crate::timestamp::Timestamp;
 
 /// Whether a reply was good.
@@ -76,7 +76,7 @@ impl NewRating {
     pub fn parse(value: &str, comment: Option<String>) -> Result<Self, Error> {
         let comment = comment.map(RatingComment::parse).transpose();
         let (value, comment) = every((RatingValue::parse(value), comment))?;
-        Ok(Self { value, comment: comment.filter(|comment| !comment.trim().is_empty()) })
+        Ok(Self { value, comment: comment.filter(|comment| !is_blank(comment)) })
     }
 }
 

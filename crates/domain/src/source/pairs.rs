@@ -8,7 +8,7 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Vis
 use crate::error::{Error, FieldError};
 use crate::every::every;
 use crate::limits;
-use crate::text::{check_length, check_not_blank};
+use crate::text::{check_length, check_not_blank, is_blank};
 
 /// The maximum number of problems that one error lists.
 const FINDINGS: usize = limits::FIELD_ERRORS;
@@ -180,7 +180,7 @@ struct Fields {
 fn checked(index: usize, name: &str, field: Field, limit: usize) -> Result<String, FieldError> {
     let finding = |message: String| FieldError::new(format!("[{index}].{name}"), message);
     match field {
-        Field::Text(text) if text.trim().is_empty() => Err(finding("must not be empty".to_owned())),
+        Field::Text(text) if is_blank(&text) => Err(finding("must not be empty".to_owned())),
         Field::Text(text) => match check_length(&text, limit) {
             Ok(()) => Ok(text),
             Err(message) => Err(finding(message)),

@@ -5,6 +5,7 @@ mod content;
 use std::collections::VecDeque;
 use std::fmt;
 
+use cicerone_domain::text::is_blank;
 use cicerone_domain::{
     Error as DomainError, FieldError, Message, MessageText, Role, Timestamp, limits,
 };
@@ -218,10 +219,6 @@ impl Reader {
         }
         history.into()
     }
-}
-
-fn is_blank(text: &str) -> bool {
-    text.trim().is_empty()
 }
 
 /// Reads a message or another item.

@@ -4,6 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::http::Method;
 use cicerone_domain::Error;
 use cicerone_domain::limits::VISITOR_BODY_BYTES;
+use cicerone_domain::text::is_blank;
 use cicerone_domain::widget::HandoffMessage;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -37,7 +38,7 @@ impl Body for RequestHandoff {
     type Checked = Option<HandoffMessage>;
 
     fn check(self, _: &Current<'_>) -> Result<Self::Checked, Error> {
-        let given = self.message.filter(|text| !text.trim().is_empty());
+        let given = self.message.filter(|text| !is_blank(text));
         Ok(given.map(HandoffMessage::parse).transpose()?)
     }
 }

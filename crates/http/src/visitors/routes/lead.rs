@@ -4,6 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::http::Method;
 use cicerone_domain::Error;
 use cicerone_domain::limits::VISITOR_BODY_BYTES;
+use cicerone_domain::text::is_blank;
 use cicerone_domain::widget::Lead;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -43,8 +44,8 @@ impl Body for LeaveLead {
 
     fn check(self, _: &Current<'_>) -> Result<Lead, Error> {
         // An empty field counts as not filled in.
-        let [name, phone, message] = [self.name, self.phone, self.message]
-            .map(|text| text.filter(|text| !text.trim().is_empty()));
+        let [name, phone, message] =
+            [self.name, self.phone, self.message].map(|text| text.filter(|text| !is_blank(text)));
         Lead::parse(self.email, name, phone, message)
     }
 }
