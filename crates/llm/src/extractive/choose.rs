@@ -17,10 +17,10 @@ use super::matcher::{Mask, Matcher};
 use super::readings::Readings;
 use super::units::Kind;
 
-/// The longest reply in characters, unless a single piece needs more: from running text, and from a text about
-/// something technical, where the next definition or example is often the one that was asked for.
+/// The longest reply in characters, unless a single piece needs more: with a fact, and with an explanation or from a text
+/// about something technical, where the next definition or example is often the one that was asked for.
 const REPLY_CHARS: usize = 300;
-const TECHNICAL_REPLY_CHARS: usize = 700;
+const LONG_REPLY_CHARS: usize = 700;
 /// The approximate length of a token in characters.
 const CHARS_A_TOKEN: usize = 4;
 /// The number of passages that are read: of all kinds, and of those about something technical.
@@ -32,10 +32,10 @@ const BYTES_OF_WORD: usize = 5;
 const BESIDE: f32 = 0.1;
 /// The factor for a sentence whose words of the question are already covered.
 const COVERED: f32 = 0.3;
-/// A further sentence needs this share of the score of the best one, less if that is about something technical, and more if
-/// it has no word of the question.
+/// A further sentence needs this share of the score of the best one, less if the reply may be long, and more if it has no word
+/// of the question.
 const WORTH_ADDING: f32 = 0.3;
-const TECHNICAL_WORTH_ADDING: f32 = 0.2;
+const LONG_WORTH_ADDING: f32 = 0.2;
 const WORTH_GOING_ON: f32 = 0.5;
 
 /// The sentences to quote.
@@ -90,7 +90,7 @@ pub(super) fn sentences<'a>(
         said: Vec::new(),
         answers_itself,
         limit,
-        is_technical: false,
+        is_long: asked.is_explained,
     };
     let best = pick.fill();
     Choice { passages: pick.into_passages(), best, limit }
@@ -117,8 +117,8 @@ struct Pick<'a, 'm> {
     answers_itself: bool,
     /// The longest reply in characters, except for its first piece.
     limit: usize,
-    /// Whether the first piece is about something technical.
-    is_technical: bool,
+    /// Whether the reply may be long: an explanation is asked for, or the first piece is about something technical.
+    is_long: bool,
 }
 
 impl<'a> Pick<'a, '_> {
@@ -139,7 +139,7 @@ impl<'a> Pick<'a, '_> {
             if !is_worth || !self.add(passage, unit) {
                 refused.insert((passage, unit));
             }
-            let worth = if self.is_technical { TECHNICAL_WORTH_ADDING } else { WORTH_ADDING };
+            let worth = if self.is_long { LONG_WORTH_ADDING } else { WORTH_ADDING };
             least = worth * best;
         }
         best
@@ -193,8 +193,8 @@ impl<'a> Pick<'a, '_> {
             return false;
         }
         if is_first {
-            self.is_technical = read.quoted.reading.is_technical;
-            let usual = if self.is_technical { TECHNICAL_REPLY_CHARS } else { REPLY_CHARS };
+            self.is_long |= read.quoted.reading.is_technical;
+            let usual = if self.is_long { LONG_REPLY_CHARS } else { REPLY_CHARS };
             self.limit = self.limit.min(usual);
         }
         self.chars += chars;

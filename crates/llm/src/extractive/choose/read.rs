@@ -7,7 +7,7 @@ use cicerone_domain::retrieval::Hit;
 use cicerone_language::{Language, Subject, defined_term};
 
 use super::quoted::{Quoted, ends_sentence, is_question};
-use crate::extractive::hints::{Wanted, is_negated};
+use crate::extractive::hints::{Wanted, is_explained, is_negated};
 use crate::extractive::matcher::{Mask, Matcher, Occurrence};
 use crate::extractive::readings::Reading;
 use crate::extractive::units::{Kind, Unit};
@@ -61,6 +61,8 @@ pub(super) struct Asked<'a> {
     wanted: Wanted,
     subject: Option<Subject>,
     is_negated: bool,
+    /// Whether an explanation is asked for rather than a fact.
+    pub(super) is_explained: bool,
 }
 
 impl<'a> Asked<'a> {
@@ -72,6 +74,7 @@ impl<'a> Asked<'a> {
             wanted: Wanted::of(question),
             subject: Subject::of(question),
             is_negated: is_negated(question),
+            is_explained: is_explained(question),
         }
     }
 
