@@ -9,8 +9,9 @@ const LABELS: [&str; 8] =
     ["passage", "passages", "source", "sources", "ref", "doc", "document", "citation"];
 /// Longest text after the dagger in `【1†…】`.
 const SUFFIX_CHARS: usize = 60;
-/// The most numbers of one group. A group with more is data, not a citation.
+/// The most numbers of one group, and its most bytes with what has to be known after it. A longer group is data, not a citation.
 const NUMBERS: usize = 24;
+const GROUP_BYTES: usize = 400;
 
 /// Why there is no mark here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,25 +40,38 @@ pub(super) struct Group {
 
 /// Reads a group of marks at the start of `text`. `is_end`: no more text will come.
 pub(super) fn group(text: &str, is_end: bool) -> Result<Group, Stop> {
+    if text.len() <= GROUP_BYTES {
+        return short_group(text, is_end);
+    }
+    let text = text.get(..text.floor_char_boundary(GROUP_BYTES)).unwrap_or_default();
+    short_group(text, false).map_err(|_| Stop::NotAMark)
+}
+
+fn short_group(text: &str, is_end: bool) -> Result<Group, Stop> {
     let mut cursor = Cursor { rest: text, is_end };
     let mut numbers = Vec::new();
     let is_certain = text.starts_with('【');
     cursor.mark(&mut numbers, true)?;
+    if numbers.len() > NUMBERS {
+        return Err(Stop::NotAMark);
+    }
     let mut length = text.len() - cursor.rest.len();
     loop {
         let mut ahead = cursor.clone();
         ahead.skip(|c| c.is_whitespace() || matches!(c, ',' | ';' | '，' | '、'))?;
+        let count = numbers.len();
         match ahead.mark(&mut numbers, true) {
+            Ok(()) if numbers.len() > NUMBERS => return Err(Stop::NotAMark),
             Ok(()) => {
                 length = text.len() - ahead.rest.len();
                 cursor = ahead;
             }
             Err(Stop::Incomplete) => return Err(Stop::Incomplete),
-            Err(Stop::NotAMark) => break,
+            Err(Stop::NotAMark) => {
+                numbers.truncate(count);
+                break;
+            }
         }
-    }
-    if numbers.len() > NUMBERS {
-        return Err(Stop::NotAMark);
     }
     let next = cursor.optional()?;
     cursor.skip(char::is_whitespace)?;
@@ -283,6 +297,23 @@ mod tests {
         {
             assert_eq!(group(text, false), Err(Stop::NotAMark), "{text}");
         }
+    }
+
+    #[test]
+    fn numbers_of_what_is_no_mark_are_not_cited() {
+        let group = group("[1][2, x]", true).unwrap();
+        assert_eq!((group.numbers, group.length), (vec![1], 3));
+    }
+
+    #[test]
+    fn long_groups_are_data() {
+        assert_eq!(numbers(&"[1]".repeat(24)).map(|all| all.len()), Ok(24));
+        assert_eq!(group(&"[1]".repeat(25), false), Err(Stop::NotAMark));
+        assert_eq!(group("[1-30]", false), Err(Stop::NotAMark));
+        let spaces = " ".repeat(super::GROUP_BYTES);
+        assert_eq!(group(&format!("[1{}", &spaces[3..]), false), Err(Stop::Incomplete));
+        assert_eq!(group(&format!("[1{spaces}"), false), Err(Stop::NotAMark));
+        assert_eq!(group(&format!("[1{spaces}]"), true), Err(Stop::NotAMark));
     }
 
     #[test]
