@@ -1,6 +1,6 @@
 //! The worker that delivers events.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -107,8 +107,8 @@ impl Deliverer {
         }
         let due = self.store.due_endpoints(self.clock.now()).await?;
         // An endpoint without due deliveries is forgotten after a while, and then counts as new.
-        let is_due = |id: &Id<_>| due.iter().any(|endpoint| endpoint.id == *id);
-        served.retain(|id, at| at.elapsed() < REMEMBERED || is_due(id));
+        let are_due: HashSet<Id<_>> = due.iter().map(|endpoint| endpoint.id).collect();
+        served.retain(|id, at| at.elapsed() < REMEMBERED || are_due.contains(id));
         let waiting = due
             .into_iter()
             .map(|due| Waiting { served: served.get(&due.id).copied(), due })

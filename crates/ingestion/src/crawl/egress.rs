@@ -20,6 +20,8 @@ use super::fetch::{Excess, Fetch, FetchError, FetchRequest, Fetched, LIGHT_BYTES
 const BEYOND_ASCII: &percent_encoding::AsciiSet = &percent_encoding::AsciiSet::EMPTY;
 /// Longest `ETag` that is kept.
 const VALIDATOR_CHARS: usize = 256;
+/// The longest target of a redirect. Servers accept hardly longer lines, and it is compared with the rules of `robots.txt`.
+const LOCATION_BYTES: usize = 8 * 1_024;
 
 /// The guarded client, adapted for crawls.
 #[derive(Debug, Clone)]
@@ -72,10 +74,11 @@ impl Fetch for EgressFetch {
 
 fn head(answer: &Answer) -> Fetched {
     let one = |name| text(&answer.headers, name).next();
+    let location = answer.headers.get(LOCATION).map(HeaderValue::as_bytes);
     let validator = |name| one(name).filter(|value: &String| value.len() <= VALIDATOR_CHARS);
     Fetched {
         status: answer.status.as_u16(),
-        location: answer.headers.get(LOCATION).map(|value| address(value.as_bytes())),
+        location: location.filter(|value| value.len() <= LOCATION_BYTES).map(address),
         content_type: one(CONTENT_TYPE),
         retry_after: one(RETRY_AFTER),
         robots_tags: text(&answer.headers, HeaderName::from_static("x-robots-tag")).collect(),

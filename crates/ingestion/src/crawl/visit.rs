@@ -2,7 +2,7 @@
 
 mod content;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -13,6 +13,7 @@ use cicerone_domain::crawl::{
 use cicerone_domain::source::CrawledPageStatus;
 use cicerone_domain::{Timestamp, UploadType};
 use sha2::{Digest as _, Sha256};
+use tokio::task::spawn_blocking;
 use url::Url;
 
 use super::directives::RobotsTag;
@@ -219,7 +220,20 @@ impl Visitor {
             return visit(skipped(page, unreadable_type(content_type.as_deref())), found.depth);
         };
         match self.read(url, kind, body.bytes).await {
-            Ok(reading) => self.understood(found, page, reading, tag, known),
+            Ok(mut reading) => {
+                let canonical = self.canonical(&reading, &page.url);
+                let (links, of_page) = (std::mem::take(&mut reading.links), canonical.clone());
+                if self.follows_links && !reading.is_nofollow && !tag.is_nofollow {
+                    let site = self.site.clone();
+                    let named = move || names(&site, of_page, &links);
+                    let Ok(links) = spawn_blocking(named).await else {
+                        let page = failed(page, known, Some(PageReason::NotRead));
+                        return visit(page, found.depth);
+                    };
+                    page.links = links;
+                }
+                self.understood(found, page, reading, canonical, tag, known)
+            }
             Err(Unreadable(message)) => {
                 let reason = PageReason::Unreadable { message };
                 visit(failed(page, known, Some(reason)), found.depth)
@@ -251,13 +265,10 @@ impl Visitor {
         found: &FoundPage,
         mut page: VisitedPage,
         read: PageReading<Prepared>,
+        canonical: Option<Url>,
         tag: RobotsTag,
         known: Option<&KnownPage>,
     ) -> Visit {
-        let canonical = self.canonical(&read, &page.url);
-        if self.follows_links && !read.is_nofollow && !tag.is_nofollow {
-            page.links = self.links(&read, canonical.as_ref());
-        }
         page.title.clone_from(&read.reading.title);
         if tag.is_noindex {
             return visit(skipped(page, PageReason::NoindexHeader), found.depth);
@@ -290,15 +301,14 @@ impl Visitor {
         let canonical = Url::parse(read.canonical.as_deref()?).ok()?;
         self.site.name(&canonical).filter(|name| name.as_str() != own)
     }
+}
 
-    /// The names of the pages of the site that a page links to, in order and without repeats.
-    fn links(&self, read: &PageReading<Prepared>, canonical: Option<&Url>) -> Vec<String> {
-        let linked = read.links.iter().filter_map(|link| Url::parse(link).ok());
-        let linked = linked.filter_map(|link| self.site.name(&link));
-        let mut seen = std::collections::HashSet::new();
-        let all = canonical.cloned().into_iter().chain(linked).map(String::from);
-        all.filter(|name| seen.insert(name.clone())).collect()
-    }
+/// The names of the pages of the site that a page links to, its canonical page first, in order and without repeats.
+fn names(site: &Site, canonical: Option<Url>, links: &[String]) -> Vec<String> {
+    let linked = links.iter().filter_map(|link| site.name(&Url::parse(link).ok()?));
+    let mut seen = HashSet::new();
+    let all = canonical.into_iter().chain(linked).map(String::from);
+    all.filter(|name| seen.insert(name.clone())).collect()
 }
 
 /// Hashes a body and determines its kind, on a thread for blocking work.
@@ -308,7 +318,7 @@ async fn examined(bytes: Bytes, content_type: Option<String>) -> Option<Body> {
         let kind = content::kind(content_type.as_deref(), &bytes);
         Body { bytes, hash, kind }
     };
-    tokio::task::spawn_blocking(examine).await.ok()
+    spawn_blocking(examine).await.ok()
 }
 
 /// Whether the known facts about a page stay valid as long as its bytes are the same.

@@ -6,7 +6,7 @@ use cicerone_ingestion::{CrawlEnd, CrawlSettings};
 
 use crate::bench::{Bench, quick};
 use crate::scripted::{self, Network};
-use crate::server::{Server, broken, links, page, status};
+use crate::server::{Server, broken, links, page, redirect, status};
 
 #[tokio::test]
 async fn a_transient_fault_is_tried_again() {
@@ -174,4 +174,15 @@ async fn at_the_time_limit_unvisited_pages_keep_their_text() {
     let documents = bench.store.documents();
     assert!(documents.iter().any(|(known, _)| *known == url("/a")), "{documents:?}");
     assert!(documents.iter().any(|(known, _)| *known == url("/b")), "{documents:?}");
+}
+
+#[tokio::test]
+async fn a_redirect_to_an_endless_address_is_not_followed() {
+    let site = Server::start().await;
+    site.set("/", page("Start", &links(&["/far"])));
+    site.set("/far", redirect(&format!("/far?utm_source={}", "a".repeat(9_000))));
+    let bench = Bench::new();
+    bench.crawl(&site.url("/")).await;
+    assert_eq!(bench.pages(), ["/ indexed", "/far failed the server answered 301"]);
+    assert_eq!(site.requests("/far"), 1);
 }

@@ -10,6 +10,8 @@ use super::wire::{Completion, Usage, error_text};
 
 /// The largest answer that is read: 4,096 tokens with the frames of a stream, and reasoning.
 const ANSWER_BYTES: usize = 16 * 1_024 * 1_024;
+/// The longest reply in one piece. It is parsed at once, which takes up to a tenth of a second for this much.
+const WHOLE_BYTES: usize = 2 * 1_024 * 1_024;
 /// Largest part of an error's body that is read.
 const ERROR_BYTES: usize = 16 * 1_024;
 /// The longest wait for the end of the stream after the last token. The end frees the connection for the
@@ -99,8 +101,7 @@ struct StreamState {
 impl StreamState {
     fn take(&mut self, chunk: Completion, between: Duration, draft: &mut Draft) {
         self.usage = chunk.usage.or(self.usage);
-        let choices = chunk.choices.into_iter().flatten();
-        for mut choice in choices.filter(|choice| choice.index == 0) {
+        for mut choice in chunk.choices.unwrap_or_default().0 {
             let reason = choice.finish_reason.take();
             let delta = choice.into_delta();
             let is_reasoning = delta.is_reasoning();
@@ -123,14 +124,15 @@ pub(super) async fn whole(
     draft: &mut Draft,
     key: Option<&str>,
 ) -> Result<End, UpstreamFailure> {
-    let body = bytes(response, ANSWER_BYTES).await?;
+    let body = bytes(response, WHOLE_BYTES).await?;
     let completion: Completion = serde_json::from_slice(&body).map_err(|error| {
         UpstreamFailure::because(Remedy::Elsewhere, "sent an invalid completion", error)
     })?;
     if let Some(error) = completion.error {
         return Err(sent_error(&error_text(&error), key));
     }
-    let Some(mut choice) = completion.choices.into_iter().flatten().find(|c| c.index == 0) else {
+    let Some(mut choice) = completion.choices.and_then(|choices| choices.0.into_iter().next())
+    else {
         return Err(UpstreamFailure::new(Remedy::Elsewhere, "sent a completion without a choice"));
     };
     let mut reason = choice.finish_reason.take();

@@ -1,6 +1,12 @@
 //! The parts of the wire format of chat completions that are used.
 
+use std::fmt;
+
+use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
+
+/// The most choices of a completion that are kept.
+const CHOICES: usize = 8;
 
 /// The body of `POST /chat/completions`.
 #[derive(Debug, Serialize)]
@@ -42,7 +48,7 @@ pub(crate) enum PromptRole {
 #[derive(Debug, Deserialize)]
 pub(super) struct Completion {
     #[serde(default)]
-    pub(super) choices: Option<Vec<Choice>>,
+    pub(super) choices: Option<Choices>,
     #[serde(default)]
     pub(super) usage: Option<Usage>,
     /// The error, in any shape.
@@ -50,10 +56,40 @@ pub(super) struct Completion {
     pub(super) error: Option<serde_json::Value>,
 }
 
+/// The choices with the index 0, the first [`CHOICES`] of them: one is asked for, and a faulty server may send millions.
+#[derive(Debug, Default)]
+pub(super) struct Choices(pub(super) Vec<Choice>);
+
+impl<'de> Deserialize<'de> for Choices {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct List;
+
+        impl<'de> Visitor<'de> for List {
+            type Value = Choices;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of choices")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Choices, A::Error> {
+                let mut kept = Vec::new();
+                while let Some(choice) = list.next_element::<Choice>()? {
+                    if choice.index == 0 && kept.len() < CHOICES {
+                        kept.push(choice);
+                    }
+                }
+                Ok(Choices(kept))
+            }
+        }
+
+        deserializer.deserialize_seq(List)
+    }
+}
+
 #[derive(Debug, Deserialize)]
 pub(super) struct Choice {
     #[serde(default)]
-    pub(super) index: u32,
+    index: u32,
     /// A piece of the message, in a chunk.
     #[serde(default)]
     delta: Option<Delta>,
@@ -142,7 +178,7 @@ mod tests {
 
     fn text(json: &str) -> String {
         let completion: Completion = serde_json::from_str(json).unwrap();
-        completion.choices.unwrap().remove(0).into_delta().text()
+        completion.choices.unwrap().0.remove(0).into_delta().text()
     }
 
     #[test]
