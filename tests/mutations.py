@@ -84,7 +84,7 @@ MUTANTS = [
     domain("conversation.rs", "let is_first = self.handoff_requested_at.is_none();", "let is_first = true;"),
     domain("usage.rs", "Some(0) | None => None,", "None => None,"),
     domain("widget.rs", "if count < limits::AGENT_WIDGETS {", "if count <= limits::AGENT_WIDGETS {"),
-    domain("widget.rs", "(old_until > now).then_some(retired)", "(old_until >= now).then_some(retired)"),
+    domain("widget.rs", "Some(retired).filter(|old| old.is_live(now))", "Some(retired)"),
     domain("widget/admission.rs", "(Self::None | Self::Optional, Identification::Anonymous)", "(_, Identification::Anonymous)"),
     domain("widget/identity.rs", "if exp > now + life + leeway {", "if exp > now + life + life {"),
     domain("widget/origins.rs", "!subdomain.is_empty() && subdomain.bytes().all(is_of_name)", "subdomain.bytes().all(is_of_name)"),
@@ -133,7 +133,7 @@ def run(number, mutant):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--list", action="store_true", help="only lists them")
+    parser.add_argument("--list", action="store_true", help="only lists them, and checks that each piece of code occurs once")
     parser.add_argument("--crate", help="only those of this crate")
     parser.add_argument("numbers", nargs="*", type=int, help="only these")
     arguments = parser.parse_args()
@@ -144,9 +144,12 @@ def main():
         and (not arguments.crate or mutant.file.startswith(f"crates/{arguments.crate}/"))
     ]
     if arguments.list:
+        gone = 0
         for number, mutant in chosen:
-            print(f"{number:>3} {mutant.file}: {mutant.before} -> {mutant.after}")
-        return 0
+            count = (ROOT / mutant.file).read_text().count(mutant.before)
+            gone += count != 1
+            print(f"{number:>3} {mutant.file}: {mutant.before} -> {mutant.after}" + (f" (occurs {count} times)" if count != 1 else ""))
+        return 1 if gone else 0
     survived = [number for number, mutant in chosen if not run(number, mutant)]
     print(f"{len(chosen) - len(survived)} of {len(chosen)} noticed" + (f"; not noticed: {survived}" if survived else ""))
     return 1 if survived else 0

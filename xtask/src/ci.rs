@@ -21,7 +21,8 @@ pub(crate) fn run() -> anyhow::Result<()> {
     // These have workspaces of their own: the fuzz targets, and a program that uses our crates. The
     // library that drives fuzzing needs a C++ compiler, and only `fuzz/run.sh` links it.
     for folder in ["fuzz", "examples/reading"] {
-        let check = format!("check --manifest-path {folder}/Cargo.toml --target-dir target");
+        let check =
+            format!("check --locked --manifest-path {folder}/Cargo.toml --target-dir target");
         cargo(&check, &[("CUSTOM_LIBFUZZER_PATH", "/not/linked/libfuzzer.a")])?;
     }
     // The crates that other programs use, packaged as for a registry.

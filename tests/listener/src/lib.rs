@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bytes::Bytes;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
 /// A request as it arrived.
@@ -53,6 +54,8 @@ impl Request {
 pub struct Listener {
     address: SocketAddr,
     connections: Arc<AtomicUsize>,
+    /// The connections that are open.
+    open: watch::Receiver<usize>,
     /// `None` after [`detach`](Self::detach).
     task: Option<JoinHandle<()>>,
 }
@@ -80,16 +83,21 @@ impl Listener {
         let address = listener.local_addr().expect("a bound socket");
         let connections = Arc::<AtomicUsize>::default();
         let (count, answer) = (Arc::clone(&connections), Arc::new(answer));
+        let (opened, open) = watch::channel(0);
         let task = tokio::spawn(async move {
-            let mut open = JoinSet::new();
+            let mut conversations = JoinSet::new();
             while let Ok((stream, _)) = listener.accept().await {
                 count.fetch_add(1, Ordering::SeqCst);
-                let answer = Arc::clone(&answer);
-                open.spawn(async move { converse(stream, &*answer).await });
-                while open.try_join_next().is_some() {}
+                opened.send_modify(|open| *open += 1);
+                let (answer, closed) = (Arc::clone(&answer), opened.clone());
+                conversations.spawn(async move {
+                    converse(stream, &*answer).await;
+                    closed.send_modify(|open| *open -= 1);
+                });
+                while conversations.try_join_next().is_some() {}
             }
         });
-        Self { address, connections, task: Some(task) }
+        Self { address, connections, open, task: Some(task) }
     }
 
     /// The address that it listens on.
@@ -100,6 +108,11 @@ impl Listener {
     /// The URL of a path.
     pub fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
+    }
+
+    /// Waits until no connection is open.
+    pub async fn unused(&self) {
+        self.open.clone().wait_for(|open| *open == 0).await.expect("it listens");
     }
 
     /// Lets it run until the end of the runtime, and returns its address.

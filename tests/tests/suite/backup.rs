@@ -291,6 +291,13 @@ fn a_killed_backup_leaves_no_archive_and_no_copy_behind() {
             let name = entry.unwrap().file_name().into_string().unwrap();
             assert!(name.ends_with(".tar.gz"), "`{name}` is left behind");
         }
+        // An archive under its name is whole.
+        if archive.exists() {
+            let place = tempfile::tempdir().unwrap();
+            let restore = ["restore", archive.to_str().unwrap()];
+            let restored = program().command(place.path(), &restore).output().unwrap();
+            assert!(restored.status.success(), "{restored:?}");
+        }
     }
     let archive = folder.path().join("whole.tar.gz");
     server.succeed(&["backup", archive.to_str().unwrap()]);

@@ -123,6 +123,11 @@ impl Server {
         self.listener.url(path)
     }
 
+    /// Waits until no connection to it is open.
+    pub(crate) async fn unused(&self) {
+        self.listener.unused().await;
+    }
+
     /// Sets what a path answers from now on.
     pub(crate) fn set(&self, path: &str, answer: Answer) {
         self.set_all(path, vec![answer]);
