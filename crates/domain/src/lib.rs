@@ -1,6 +1,6 @@
 //! Types, rules, ports and use cases of Cicerone.
 //!
-//! This crate contains all rules of the service. It does not read a clock, a file, a socket or the environment: time
+//! This crate contains all rules of the service. It does not read the wall clock, a file, a socket or the environment: time
 //! and randomness are arguments ([`Clock`], [`Entropy`]), storage, search and models are ports ([`ports`]). Adapters
 //! are in separate crates that depend on this one.
 //!

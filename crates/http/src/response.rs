@@ -18,7 +18,7 @@ pub(crate) const JSON: &str = "application/json";
 /// The content type of pages.
 pub(crate) const HTML: &str = "text/html; charset=utf-8";
 
-/// As much as a reply of an agent has.
+/// The usual size of a reply's JSON.
 const REPLY_BYTES: usize = 2_000;
 
 /// The JSON text of a view.

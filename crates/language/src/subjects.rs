@@ -238,7 +238,7 @@ impl Subject {
         self.has_case_of(text) && self.is(&name(text))
     }
 
-    /// Whether a text has a name of one letter in the same case; names of several letters have any.
+    /// Whether a text writes the name in its case. Only for names of one letter does the case matter.
     fn has_case_of(&self, text: &str) -> bool {
         self.letter.as_ref().is_none_or(|letter| text.contains(letter))
     }
@@ -253,7 +253,7 @@ impl Subject {
     }
 
     /// Whether a text may contain the name: it has the first word of it, in upper or lower case, without the hyphens of an option,
-    /// because "--tags" may be written "--[no-]tags". Always if that word has other letters than ASCII ones, or none.
+    /// because "--tags" may be written "--[no-]tags". Always true if that word is empty or not ASCII.
     pub fn may_be_in(&self, text: &[u8]) -> bool {
         let option = self.core.strip_prefix("--").map(|name| name.trim_start_matches("no-"));
         let word = option.unwrap_or(&self.core).split([' ', '-']).find(|word| !word.is_empty());

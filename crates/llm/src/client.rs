@@ -206,7 +206,7 @@ mod tests {
     fn the_runtime_of_the_thread_serves_its_connections() {
         let (url, _arrival) = upstream(true);
         let client = client(&url);
-        // Tasks and timers of this one make no progress.
+        // Nothing runs on this runtime.
         let idle = runtime();
         let answer = runtime().block_on(async {
             connect_from_this_thread();

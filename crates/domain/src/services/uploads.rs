@@ -106,7 +106,7 @@ impl Uploads {
         {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
-                "the object of a refused file is left to the housekeeping"
+                "the object of a refused file could not be deleted; the housekeeper tries again"
             );
         }
         outcome
@@ -152,7 +152,7 @@ impl Uploads {
         self.store.delete_upload(scope, id, self.clock.now(), completion).await?;
         // The row is gone. If the object cannot be removed now, the housekeeping removes it.
         if let Err(error) = self.objects.delete(&ObjectKey::of(id)).await {
-            tracing::warn!(file_id = %id, error = &error as &dyn std::error::Error, "the object of a deleted file is left to the housekeeping");
+            tracing::warn!(file_id = %id, error = &error as &dyn std::error::Error, "the object of a deleted file could not be deleted; the housekeeper tries again");
         }
         Ok(())
     }

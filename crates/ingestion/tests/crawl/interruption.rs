@@ -1,7 +1,6 @@
 //! Crawls that end in the middle.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use cicerone_ingestion::CrawlEnd;
 use tokio::sync::Semaphore;

@@ -10,8 +10,8 @@ use quick_cache::sync::Cache;
 
 /// The size of the cache in bytes, for all agents together: some 12,000 replies.
 const BYTES: u64 = 5 * 1_024 * 1_024;
-/// Twice the expected number of entries: as many evicted ones as are expected are remembered, and one of these that comes
-/// again is kept in place of others that did not.
+/// Twice the expected number of entries: the keys of as many evicted ones as are expected are remembered, and one that
+/// comes again replaces entries that did not.
 const ENTRIES: usize = 24_576;
 /// The longest cached reply, in bytes. Replies have some 300 characters, or up to 700.
 const TEXT_BYTES: usize = 2_048;

@@ -14,8 +14,8 @@ use super::ranking::Ranked;
 
 /// The size of the cache in bytes, for all agents together: some 10,000 results.
 const BYTES: u64 = 7 * 1_024 * 1_024;
-/// Twice the expected number of entries: as many evicted ones as are expected are remembered, and one of these that comes
-/// again is kept in place of others that did not.
+/// Twice the expected number of entries: the keys of as many evicted ones as are expected are remembered, and one that
+/// comes again replaces entries that did not.
 const ENTRIES: usize = 24_576;
 /// The largest question with its context, in bytes, whose result is cached. Longer ones are rarely repeated.
 const QUERY_BYTES: usize = 1_024;

@@ -19,8 +19,8 @@ Examples:
   cicerone apply --schema > cicerone.schema.json
 
 Only fields that are written are managed. A source is replaced by adding the new version, waiting until it
-is trained, and removing the old one. Nothing is removed that the file no longer has, unless `--prune` is
-given. If the command is interrupted, run it again. docs/as-code.md explains the file.";
+is trained, and removing the old one. Objects that the file no longer has are removed only with
+`--prune`. If the command is interrupted, run it again. docs/as-code.md explains the file.";
 
 pub(super) const EXPORT_HELP: &str = "\
 Examples:
@@ -100,7 +100,7 @@ pub(crate) struct ExportArguments {
     /// The address of the server [default: http://127.0.0.1:8080].
     #[arg(long, value_name = "URL")]
     pub(crate) server: Option<String>,
-    /// Record on this server that the file manages what it was written from.
+    /// Mark the exported objects on this server as managed by the file.
     #[arg(long)]
     pub(crate) adopt: bool,
 }

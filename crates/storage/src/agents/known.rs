@@ -8,7 +8,7 @@ use cicerone_domain::{Agent, Id};
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-/// How long an agent is known: the time in which replies may miss what another process has written.
+/// How long a cached agent is used. Changes by other processes may be missed for so long.
 const LIFE: Duration = Duration::from_secs(60);
 /// The memory that they may take, in bytes: some 16,000 agents with a short prompt.
 const BYTES: u64 = 8 * 1_024 * 1_024;
@@ -39,7 +39,7 @@ impl Default for KnownAgents {
 }
 
 impl KnownAgents {
-    /// The agent, if it was read since the last of this number of changes.
+    /// The agent, if this process has made no change since it was read.
     pub(crate) fn get(&self, changes: u64, id: Id<kind::Agent>) -> Option<Agent> {
         let known = self.0.get(&id)?;
         let is_current = known.changes == changes && known.read_at.elapsed() < LIFE;

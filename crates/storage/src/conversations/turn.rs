@@ -16,9 +16,9 @@ use crate::usage::{self, StatisticsRow};
 const MESSAGES: i64 = 2;
 
 /// The rows of a turn, without the positions of its messages. On SQLite, all turns wait for the thread that stores them,
-/// so the caller makes them.
+/// so the caller prepares them.
 pub(super) struct Rows {
-    /// That of the conversation, if it begins with this turn.
+    /// The row of the conversation, if it begins with this turn.
     conversation: Option<ConversationRow>,
     metadata: Vec<MetadataRow>,
     conversation_id: String,

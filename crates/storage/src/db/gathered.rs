@@ -21,7 +21,7 @@ use crate::error::TransactionError;
 const CHANGES: usize = 64;
 /// The bytes after which a transaction takes no further change.
 const BYTES: usize = 256 * 1_024;
-/// Transactions after which a place takes its turn at the threads again.
+/// After so many transactions of a place, other places get the thread.
 const TRANSACTIONS: usize = 8;
 
 /// A change that can be stored together with others of its place.
@@ -81,7 +81,7 @@ impl<K: Copy + Eq + Hash + Send + 'static, G: Gather> Gathered<K, G> {
         outcome.await.map_err(|_| closed())?
     }
 
-    /// Adds a change. Returns true if nothing stores changes of its place: then the caller has to see to it.
+    /// Adds a change. Returns true if nothing stores changes of its place: then the caller must start to.
     fn add(&self, place: K, waiting: Waiting<G>) -> bool {
         let mut places = self.0.lock();
         let is_new = !places.contains_key(&place);

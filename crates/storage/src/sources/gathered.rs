@@ -18,7 +18,7 @@ use crate::storage::Storage;
 use crate::{agents, bytes, dialect, jobs, managed, uploads};
 
 /// The sources that wait, by the account that adds them and the agent that it names. A stranger who names the agent of
-/// another account does not wait beside its owner.
+/// another account queues separately from its owner.
 pub(crate) type GatheredSources = Gathered<(Id<kind::Account>, Id<kind::Agent>), NewSource>;
 
 /// A source with the job that processes it.

@@ -177,7 +177,7 @@ fn has_room(
     growth(before, more).map_or(Ok(true), |more| room(c, more))
 }
 
-/// Puts off what an account lacks vectors of and is due, and returns of how many sources.
+/// Postpones the due sources of an account that lack vectors, and returns their number.
 fn put_off(
     c: &mut AnyConnection,
     account: &str,

@@ -60,7 +60,7 @@ async fn a_key_is_busy_until_its_lease_runs_out() {
         let insert = world.storage.insert_agent(world.new_agent(), late).await;
         assert!(matches!(insert, Err(Error::ClaimLost)), "{insert:?}");
         assert_eq!(world.count("agents"), 0, "the effect of a lost claim is rolled back");
-        // The other request may have deleted the agent: what is told is that the claim is lost.
+        // The other request may have deleted the agent: the caller gets that the claim is lost.
         let (scope, late) = (world.scope(), completion(&first, "late", None));
         assert_lost(world.storage.delete_agent(&scope, world.new_agent().id, end, late).await);
         let done = completion(&second, "done", None);

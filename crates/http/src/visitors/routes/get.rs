@@ -56,7 +56,7 @@ struct MessageView<'a> {
     created_at: Timestamp,
 }
 
-/// The rating of a message, as the visitor sees it: without the comment, which may be one of the owner's people.
+/// The rating of a message, as the visitor sees it: without the comment, which may be by the owner's staff.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = VisitorRating)]
 struct RatingView {

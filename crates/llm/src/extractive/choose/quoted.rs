@@ -63,8 +63,8 @@ impl<'a> Quoted<'a> {
         })
     }
 
-    /// The wanted headings of the path that are above all of the passage, innermost first. One that is within it, is above only
-    /// what follows it.
+    /// The wanted headings of the path that are above all of the passage, innermost first. A heading within it applies only to
+    /// the text below that heading.
     pub(in crate::extractive) fn outer_headings(
         &self,
         is_wanted: impl Fn(&str) -> bool,

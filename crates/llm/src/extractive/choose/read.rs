@@ -345,7 +345,7 @@ fn terms(text: &str, units: &[Unit], within: impl Fn(&Range<usize>) -> Mask) -> 
 
 /// Whether a passage with these words of the question is worth reading in addition to the previous
 /// ones: a second one if it has nearly as much of the question, a third one only if it has words
-/// that those do not have. A technical one is if it has half as much.
+/// that those do not have. For technical ones, half as much is enough.
 fn is_worth_reading(
     words: Mask,
     matcher: &Matcher<'_>,

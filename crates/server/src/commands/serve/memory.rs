@@ -88,7 +88,7 @@ impl State {
     }
 }
 
-/// Returns free memory to the system if there is much more of it than at the least, and unmaps the program if the process
+/// Returns free memory to the system if there is much more of it than the least amount so far, and unmaps the program if the process
 /// is idle and much more is mapped than after the last time.
 fn round(before: State) -> Option<State> {
     let size = Size::now()?;
