@@ -4,6 +4,7 @@ mod batch;
 mod channel;
 mod citation;
 mod continuation;
+mod history;
 mod rating;
 mod receipt;
 mod search;
@@ -24,6 +25,7 @@ pub use batch::{Batch, NumberedText, ReadConversation, ReadFrom};
 pub use channel::Channel;
 pub use citation::{Citation, CitedPassage, cite};
 pub use continuation::ReplyPlace;
+pub use history::recent;
 pub use rating::{NewRating, Rating, RatingComment, RatingValue};
 pub use receipt::{
     Asked, EncodedReceipt, FoundReceipt, Receipt, ReceiptHit, ReceiptStage, ReceiptTerm,

@@ -5,6 +5,7 @@ mod content;
 use std::collections::VecDeque;
 use std::fmt;
 
+use cicerone_domain::conversation::recent;
 use cicerone_domain::text::is_blank;
 use cicerone_domain::{
     Error as DomainError, FieldError, Message, MessageText, Role, Timestamp, limits,
@@ -21,7 +22,7 @@ const ROLES: &str = "`user`, `assistant`, `system` or `developer`";
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Transcript {
     pub(super) question: MessageText,
-    /// Oldest first, within [`limits::HISTORY_MESSAGES`] and [`limits::HISTORY_BYTES`].
+    /// Oldest first, what [`recent`] keeps.
     pub(super) history: Vec<Message>,
 }
 
@@ -200,24 +201,13 @@ impl Reader {
         };
         let param = format!("{}[{}].content", self.notation.param(), question.place);
         let question = MessageText::parse_field(&param, question.text)?;
-        Ok(Transcript { question, history: self.history(said) })
-    }
-
-    /// The newest messages that fit, oldest first.
-    fn history(&self, said: VecDeque<Said>) -> Vec<Message> {
-        let mut room = limits::HISTORY_BYTES;
-        let mut history = VecDeque::new();
-        for said in said.into_iter().rev().filter(|said| !is_blank(&said.text)) {
-            let Some(left) = room.checked_sub(said.text.len()) else { break };
-            room = left;
-            history.push_front(Message {
-                role: said.role,
-                content: said.text,
-                sources_used: Vec::new(),
-                timestamp: self.now,
-            });
-        }
-        history.into()
+        let message = |said: Said| Message {
+            role: said.role,
+            content: said.text,
+            sources_used: Vec::new(),
+            timestamp: self.now,
+        };
+        Ok(Transcript { question, history: recent(said.into_iter().map(message)) })
     }
 }
 
