@@ -25,14 +25,19 @@ const OPENINGS: [&str; 17] = [
     "что такое ",
 ];
 /// The beginnings and ends of questions about what something is for, with the space beside the subject.
-const PURPOSES: [(&str, &str); 6] = [
+const PURPOSES: [(&str, &str); 9] = [
     ("what does ", " do"),
     ("what do ", " do"),
     ("what does ", " mean"),
     ("what do ", " mean"),
     ("what does ", " stand for"),
     ("what is ", " used for"),
+    ("what is ", " for"),
+    ("what's ", " for"),
+    ("what are ", " for"),
 ];
+/// Words after such a question that say when it is asked: "What does X do in Y?".
+const CIRCUMSTANCES: [&str; 7] = ["in", "when", "if", "with", "on", "at", "during"];
 /// The beginnings of requests for a definition.
 const REQUESTS: [&str; 5] = [
     "meaning of ",
@@ -118,7 +123,7 @@ pub struct Subject {
 
 impl Subject {
     /// The subject of `question`, if it asks what something of at most four words is, does, means or is for. In "What does X
-    /// do in Y?" it is X.
+    /// do in Y?" it is X, and of a command with an option the option.
     ///
     /// # Examples
     ///
@@ -136,12 +141,17 @@ impl Subject {
         let question = lower.trim_end_matches(|c: char| c.is_whitespace() || ENDS.contains(&c));
         let purpose = PURPOSES.iter().find_map(|(opening, end)| {
             let rest = question.strip_prefix(opening)?;
-            let inner = rest.split_once(&format!("{end} in ")).map(|(subject, _)| subject);
+            let before = |word: &&str| rest.split_once(&format!("{end} {word} "));
+            let inner = CIRCUMSTANCES.iter().find_map(before).map(|(subject, _)| subject);
             rest.strip_suffix(end).or(inner)
         });
         let openings = REQUESTS.iter().chain(&OPENINGS);
         let rest = || openings.into_iter().find_map(|opening| question.strip_prefix(opening));
-        let name = name(purpose.or_else(rest)?);
+        let mut name = name(purpose.or_else(rest)?);
+        // "git fetch --prune" is an option of a command.
+        if let Some((_, option)) = name.rsplit_once(' ').filter(|(_, last)| last.starts_with('-')) {
+            name = option.to_owned();
+        }
         let is_short = name.len() <= TERM_BYTES && name.split(' ').nth(NAME_WORDS).is_none();
         if !is_short || name.is_empty() || PRONOUNS.contains(&name.as_str()) {
             return None;
@@ -157,6 +167,11 @@ impl Subject {
     /// Whether `question` asks for the definition of the same subject.
     pub fn is_asked_by(&self, question: &str) -> bool {
         Self::of(question).is_some_and(|other| other.core == self.core)
+    }
+
+    /// Whether this is the name of the subject, apart from hyphens, case, a plural, and words such as "directive" at its end.
+    pub fn is_named(&self, name: &str) -> bool {
+        self.is_written(name)
     }
 
     /// Whether a heading names just the subject: "KeepAlive Directive", "What is a handler?", "QSA|qsappend".
@@ -374,6 +389,21 @@ mod tests {
         assert!(!subject.is_defined_by("`--[no-]locked`: Asserts that nothing changes."));
         let subject = Subject::of("What does CASCADE do in TRUNCATE?").unwrap();
         assert!(subject.is_defined_by("`CASCADE`: Truncates all tables with references."));
+    }
+
+    #[test]
+    fn an_option_is_the_subject_whatever_command_it_is_of_and_when_it_is_used() {
+        for question in [
+            "What does harbour fetch --locked do?",
+            "what does --locked do when I fetch",
+            "what does --locked mean with harbour fetch?",
+            "What is --locked for?",
+        ] {
+            let subject = Subject::of(question).unwrap();
+            assert!(subject.is_named("--locked"), "{question}: {subject:?}");
+        }
+        let subject = Subject::of("What is harbour gc for?").unwrap();
+        assert!(subject.is_named("harbour-gc") && !subject.is_named("harbour-gc-all"));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::hash::{BuildHasher as _, Hasher as _};
 
 use cicerone_domain::ports::ReplyRequest;
 use cicerone_domain::retrieval::Hit;
+use cicerone_language::Subject;
 use foldhash::fast::FixedState;
 
 pub(super) use self::quoted::Quoted;
@@ -47,6 +48,8 @@ pub(super) struct Choice<'a> {
     pub(super) best: f32,
     /// The longest reply that the profile allows, in characters.
     pub(super) limit: usize,
+    /// What a definition is asked for of.
+    pub(super) subject: Option<Subject>,
 }
 
 /// Chooses sentences for a request.
@@ -93,7 +96,7 @@ pub(super) fn sentences<'a>(
         is_long: asked.is_explained,
     };
     let best = pick.fill();
-    Choice { passages: pick.into_passages(), best, limit }
+    Choice { passages: pick.into_passages(), best, limit, subject: asked.into_subject() }
 }
 
 /// The factor for the sentences of a passage, by its rank: its score relative to that of the best one.

@@ -352,10 +352,10 @@ pub(super) fn is_negated(text: &str) -> bool {
 }
 
 /// A question in small letters, with one space before, between and after its words.
-struct Spaced(String);
+pub(super) struct Spaced(String);
 
 impl Spaced {
-    fn new(question: &str) -> Self {
+    pub(super) fn new(question: &str) -> Self {
         let mut words = String::with_capacity(question.len() + 2);
         words.push(' ');
         for c in question.chars() {
@@ -397,8 +397,7 @@ fn begins(text: &str, phrases: &[&str]) -> bool {
 
 /// Whether a question is answered by an explanation rather than a fact: it asks how or why something is, or whether it is, or it
 /// is no question but names a subject.
-pub(super) fn is_explained(question: &str) -> bool {
-    let words = Spaced::new(question);
+pub(super) fn is_explained(question: &str, words: &Spaced) -> bool {
     if words.has(NUMBER) || words.contains(NUMBER_UNSPACED) || words.has(NAME) {
         return false;
     }
@@ -410,9 +409,8 @@ pub(super) fn is_explained(question: &str) -> bool {
 }
 
 impl Wanted {
-    /// The kind of answer that `question` asks for.
-    pub(super) fn of(question: &str) -> Self {
-        let words = Spaced::new(question);
+    /// The kind of answer that a question asks for.
+    pub(super) fn of(words: &Spaced) -> Self {
         if words.has(NUMBER) || words.contains(NUMBER_UNSPACED) {
             Self::Number
         } else if words.has(HOW) || words.has(STEPS) {
@@ -440,7 +438,11 @@ impl Wanted {
 
 #[cfg(test)]
 mod tests {
-    use super::{Wanted, is_explained, is_negated};
+    use super::{Spaced, Wanted, is_negated};
+
+    fn is_explained(question: &str) -> bool {
+        super::is_explained(question, &Spaced::new(question))
+    }
 
     #[test]
     fn questions_are_told_apart() {
@@ -454,7 +456,7 @@ mod tests {
             ("What is a whenever?", Wanted::Any),
             ("", Wanted::Any),
         ] {
-            assert_eq!(Wanted::of(question), wanted, "{question}");
+            assert_eq!(Wanted::of(&Spaced::new(question)), wanted, "{question}");
         }
     }
 

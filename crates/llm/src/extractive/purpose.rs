@@ -47,6 +47,9 @@ pub(super) fn answering<'a>(
     reply: &str,
 ) -> Option<Answering<'a>> {
     let first = choice.passages.first()?;
+    if let Some(defining) = defining(request, choice, reply) {
+        return Some(defining);
+    }
     if !first.reading.is_technical || !first.with_code {
         return None;
     }
@@ -73,6 +76,20 @@ pub(super) fn answering<'a>(
     answering
 }
 
+/// The page whose title says what the subject of the question is for, if the reply does not say it.
+fn defining<'a>(
+    request: &'a ReplyRequest,
+    choice: &Choice<'_>,
+    reply: &str,
+) -> Option<Answering<'a>> {
+    let subject = choice.subject.as_ref()?;
+    let pages = request.passages.iter().enumerate();
+    let mut defining = pages.filter_map(|(index, hit)| Some((index, named(hit)?)));
+    let (index, (title, _)) = defining.find(|(_, (_, name))| subject.is_named(name))?;
+    let (_, purpose) = split(title)?;
+    (!reply.contains(purpose)).then_some(Answering { index, title, leads: true })
+}
+
 /// The title of a passage's page, if it says a purpose, with the name in it.
 fn named(hit: &Hit) -> Option<(&str, &str)> {
     let title = hit.title.as_deref().filter(|_| !hit.is_pair)?;
@@ -81,7 +98,7 @@ fn named(hit: &Hit) -> Option<(&str, &str)> {
 
 /// The name in a title that says a purpose.
 fn name(title: &str) -> Option<&str> {
-    let (name, purpose) = DASHES.iter().find_map(|dash| title.split_once(dash))?;
+    let (name, purpose) = split(title)?;
     let is_code = !name.contains(' ') || !name.contains(char::is_lowercase);
     // "mod_ssl - Apache HTTP Server" has the name of the site there.
     let is_small = |word: &str| {
@@ -90,6 +107,11 @@ fn name(title: &str) -> Option<&str> {
     };
     let says = purpose.split(' ').any(is_small);
     (is_code && name.len() <= NAME_CHARS && purpose.contains(' ') && says).then_some(name)
+}
+
+/// The parts of a title before and after its dash.
+fn split(title: &str) -> Option<(&str, &str)> {
+    DASHES.iter().find_map(|dash| title.split_once(dash))
 }
 
 /// A text in lower case, with a space for each hyphen: "git-gc" is "git gc".

@@ -7,7 +7,7 @@ use cicerone_domain::retrieval::Hit;
 use cicerone_language::{Language, Subject, defined_term};
 
 use super::quoted::{Quoted, ends_sentence, is_question};
-use crate::extractive::hints::{Wanted, is_explained, is_negated};
+use crate::extractive::hints::{Spaced, Wanted, is_explained, is_negated};
 use crate::extractive::matcher::{Mask, Matcher, Occurrence};
 use crate::extractive::readings::Reading;
 use crate::extractive::units::{Kind, Unit};
@@ -69,13 +69,18 @@ impl<'a> Asked<'a> {
     /// What `question` asks for.
     pub(super) fn of(question: &'a str) -> Self {
         let question = question.trim();
+        let words = Spaced::new(question);
         Self {
             question,
-            wanted: Wanted::of(question),
+            wanted: Wanted::of(&words),
             subject: Subject::of(question),
             is_negated: is_negated(question),
-            is_explained: is_explained(question),
+            is_explained: is_explained(question, &words),
         }
+    }
+
+    pub(super) fn into_subject(self) -> Option<Subject> {
+        self.subject
     }
 
     /// Whether code may be the answer: the question asks how to do something, or what to do.

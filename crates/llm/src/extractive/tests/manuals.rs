@@ -152,6 +152,20 @@ fn a_page_whose_title_says_what_was_asked_for_is_named() {
 }
 
 #[test]
+fn a_title_that_says_what_the_subject_is_for_defines_it() {
+    let page = |title: &str, text: &str| Hit { title: Some(title.into()), ..hit(text) };
+    let other = page("harbour-moor - Tie ships", "`--renew`: Run harbour renew before.");
+    let named = page("harbour-renew - Replace rotten ropes", "Run harbour renew in spring.");
+    for question in ["What is harbour renew for?", "what does harbour renew do"] {
+        let reply = reply(question, vec![other.clone(), named.clone()]);
+        assert!(reply.text.starts_with("harbour-renew - Replace rotten ropes\n"), "{}", reply.text);
+        assert_eq!(reply.cited[0], 1);
+    }
+    let text = reply("What is harbour for?", vec![other, named]).text;
+    assert!(!text.contains("Replace rotten ropes"), "{text}");
+}
+
+#[test]
 fn a_line_of_a_fourth_technical_passage_may_be_the_answer() {
     let others = ["log", "map", "bell"].map(|thing| {
         let text =
