@@ -160,7 +160,8 @@ impl Temperature {
     pub fn parse(value: f64) -> Result<Self, FieldError> {
         let (low, high) = limits::TEMPERATURE_RANGE;
         if (low..=high).contains(&value) {
-            return Ok(Self(value));
+            // -0.0 becomes 0.0.
+            return Ok(Self(value + 0.0));
         }
         let message = format!("must be between {low:.1} and {high:.1}");
         Err(FieldError::new("temperature", message))
