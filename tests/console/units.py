@@ -33,7 +33,7 @@ MARKDOWN = [
 # Texts that would take minutes if the time were not linear in their length.
 MARKDOWN += [
     (text, None)
-    for text in ["`" * 100_000, "a".join("`" * length for length in range(400)), "[a](https:" + "x" * 100_000, "[a](" + " " * 100_000, "# " + "#" * 100_000 + "a", "|\n" + " " * 100_000 + "x", "|\n" + "|-" * 50_000 + "x", "- " * 50_000 + "x"]
+    for text in ["`" * 100_000, "a".join("`" * length for length in range(400)), "[a](https:" + "x" * 100_000, "[a](" + " " * 100_000, "# " + "#" * 100_000 + "a", "# " + " " * 100_000 + "a\u2028b", "|\n" + " " * 100_000 + "x", "|\n" + "|-" * 50_000 + "x", "- " * 50_000 + "x"]
 ]
 MARKS = [
     ("The museum opens at nine. On Mondays it is closed.", "The museum opens at nine.", ["The museum opens at nine."]),

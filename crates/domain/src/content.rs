@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::limits;
-use crate::text::is_direction_override;
+use crate::text::is_direction_control;
 
 pub use stored::{PublicText, StoredDocument, StoredPassage};
 pub use warning::{NoWarning, Parts, Warning, WarningReason, Warnings};
@@ -101,8 +101,8 @@ pub struct Stretch {
 /// A title or heading as it is stored: at most [`HEADING_CHARS`](limits::HEADING_CHARS) characters, cut at a word and
 /// ended with `…` if it is longer. Characters that change the direction of writing are omitted.
 pub fn cut_title(title: &str) -> Cow<'_, str> {
-    if title.contains(is_direction_override) {
-        let title = title.replace(is_direction_override, "");
+    if title.contains(is_direction_control) {
+        let title = title.replace(is_direction_control, "");
         return cut_at_word(&title, limits::HEADING_CHARS).into_owned().into();
     }
     cut_at_word(title, limits::HEADING_CHARS)

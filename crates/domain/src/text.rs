@@ -70,7 +70,7 @@ impl<R> Text<R> {
     }
 }
 
-/// Whether a text shows nothing: it has only white space and characters without a glyph, such as U+200B.
+/// Whether a text has only white space and invisible characters, such as U+200B.
 pub fn is_blank(text: &str) -> bool {
     text.chars().all(|c| c.is_whitespace() || is_invisible(c))
 }
@@ -101,9 +101,9 @@ const fn is_invisible(c: char) -> bool {
     )
 }
 
-/// Whether a character changes the direction of the text around it (UAX #9): in a name, it makes what is shown differ from
-/// what is stored.
-pub const fn is_direction_override(c: char) -> bool {
+/// Whether a character sets or isolates the direction of the text after it (UAX #9): in a name, it makes what is shown differ
+/// from what is stored.
+pub const fn is_direction_control(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 

@@ -6,7 +6,7 @@ use crate::access::Scope;
 use crate::error::Error;
 use crate::id::{Id, kind};
 use crate::limits;
-use crate::text::{is_blank, is_direction_override};
+use crate::text::{is_blank, is_direction_control};
 use crate::timestamp::Timestamp;
 
 pub use unread::unread_type;
@@ -41,7 +41,7 @@ impl Filename {
 
     /// The same including the folders, for files of the machine that the program runs on.
     pub fn clean_path(path: &str) -> Self {
-        let is_kept = |c: &char| !c.is_control() && !is_direction_override(*c);
+        let is_kept = |c: &char| !c.is_control() && !is_direction_control(*c);
         let kept: String = path.chars().filter(is_kept).take(limits::FILENAME_CHARS).collect();
         Self(if is_blank(&kept) { "file".to_owned() } else { kept })
     }

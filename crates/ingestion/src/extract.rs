@@ -33,6 +33,7 @@ pub(crate) mod workbook;
 
 use cicerone_domain::content::Warnings;
 use cicerone_domain::source::{QaPair, qa_pairs};
+use cicerone_domain::text::is_blank;
 use cicerone_domain::{CutDocument, Document, Extracted, Stretch, limits};
 use cicerone_language::Language;
 
@@ -108,7 +109,7 @@ pub fn extract(material: Material<'_>) -> Result<Extracted, Unreadable> {
             Ok(paired(pairs))
         }
         Material::File { name, prepared } => {
-            if prepared.text.trim().is_empty() {
+            if is_blank(&prepared.text) {
                 return Err(Unreadable::new("the file contains no text"));
             }
             Ok(whole(Some(name), prepared))

@@ -6,6 +6,9 @@ use self::mark::{Group, Stop};
 
 /// The number of bytes of the word before a bracket that are examined.
 const WORD_BYTES: usize = 64;
+/// The most characters of white space that are held back because a mark may follow, and the most backticks that are one run. They
+/// are read again with each fragment.
+const HELD_CHARS: usize = 200;
 
 /// Removes the marks from a text that arrives in fragments.
 ///
@@ -75,7 +78,7 @@ impl MarkFilter {
     /// Handles the beginning of `rest`, and returns the length of the part that is done; `None` if more
     /// text is needed.
     fn step(&mut self, rest: &str, is_end: bool, out: &mut String) -> Option<usize> {
-        let ticks = rest.len() - rest.trim_start_matches('`').len();
+        let ticks = rest.bytes().take(HELD_CHARS).take_while(|byte| *byte == b'`').count();
         if ticks > 0 {
             return self.ticks(rest, ticks, is_end, out);
         }
@@ -84,6 +87,12 @@ impl MarkFilter {
         }
         let trimmed = rest.trim_start();
         let gap = rest.get(..rest.len() - trimmed.len()).unwrap_or_default();
+        if let Some((held, _)) =
+            gap.char_indices().rev().nth(HELD_CHARS - 1).filter(|(at, _)| *at > 0)
+        {
+            self.give(gap.get(..held).unwrap_or_default(), out);
+            return Some(held);
+        }
         if trimmed.is_empty() {
             // White space is removed with a mark that may follow, and at the end.
             return is_end.then_some(rest.len());
@@ -104,7 +113,7 @@ impl MarkFilter {
 
     /// Handles a run of backticks, which opens code, or closes it if it is as long as the opening one.
     fn ticks(&mut self, rest: &str, count: usize, is_end: bool, out: &mut String) -> Option<usize> {
-        if count == rest.len() && !is_end {
+        if count == rest.len() && count < HELD_CHARS && !is_end {
             return None;
         }
         self.code = match self.code {
@@ -215,7 +224,9 @@ fn looks_like_code(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::MarkFilter;
+    use std::time::{Duration, Instant};
+
+    use super::{HELD_CHARS, MarkFilter};
 
     /// Text over three passages, with the expected output and citations.
     const CASES: &[(&str, &str, &[usize])] = &[
@@ -289,15 +300,49 @@ mod tests {
         }
     }
 
-    /// Once, all marks that follow were read for each of them: half a minute for this text.
+    /// Once, all marks that follow were read for each of them, and what was held back with each fragment: half a minute for
+    /// each of these texts.
     #[test]
-    fn the_time_is_linear_in_a_text_of_marks() {
+    fn the_time_is_linear_in_hostile_texts() {
+        let start = Instant::now();
         let mut filter = MarkFilter::new(3);
-        let text = "[1]".repeat(50_000);
-        let mut out = filter.push(&text);
+        let mut out = filter.push(&"[1]".repeat(50_000));
         out.push_str(&filter.push(&"x".repeat(150_000)));
         out.push_str(&filter.finish());
         assert_eq!(out.len(), 300_000);
+        for piece in [" ", "`", "\u{3000}"] {
+            let mut filter = MarkFilter::new(3);
+            let mut out = filter.push("a");
+            (0..100_000).for_each(|_| out.push_str(&filter.push(piece)));
+            out.push_str(&filter.finish());
+            assert!(out.chars().count() > 99_000, "{piece:?}");
+        }
+        assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    }
+
+    #[test]
+    fn long_white_space_and_runs_of_backticks_do_not_depend_on_where_they_are_cut() {
+        for text in [
+            format!("a{}[1] b", " ".repeat(HELD_CHARS + 3)),
+            format!("a{}", "\n".repeat(HELD_CHARS + 3)),
+            format!("a {}[1]{} [1]", "`".repeat(HELD_CHARS + 3), "`".repeat(3)),
+        ] {
+            let mut whole = MarkFilter::new(3);
+            let expected = whole.push(&text) + &whole.finish();
+            for size in [1, 7, HELD_CHARS, HELD_CHARS + 1] {
+                let mut filter = MarkFilter::new(3);
+                let mut rest = text.as_str();
+                let mut out = String::new();
+                while !rest.is_empty() {
+                    let (piece, after) = rest.split_at(size.min(rest.len()));
+                    out.push_str(&filter.push(piece));
+                    rest = after;
+                }
+                out.push_str(&filter.finish());
+                assert_eq!(out, expected, "{size}");
+                assert_eq!(filter.cited(), whole.cited(), "{size}");
+            }
+        }
     }
 
     #[test]

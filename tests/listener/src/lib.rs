@@ -89,10 +89,10 @@ impl Listener {
             while let Ok((stream, _)) = listener.accept().await {
                 count.fetch_add(1, Ordering::SeqCst);
                 opened.send_modify(|open| *open += 1);
-                let (answer, closed) = (Arc::clone(&answer), opened.clone());
+                let (answer, open) = (Arc::clone(&answer), Open(opened.clone()));
                 conversations.spawn(async move {
                     converse(stream, &*answer).await;
-                    closed.send_modify(|open| *open -= 1);
+                    drop(open);
                 });
                 while conversations.try_join_next().is_some() {}
             }
@@ -132,6 +132,15 @@ impl Drop for Listener {
         if let Some(task) = &self.task {
             task.abort();
         }
+    }
+}
+
+/// An open connection, counted until this is dropped.
+struct Open(watch::Sender<usize>);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.send_modify(|open| *open -= 1);
     }
 }
 

@@ -62,7 +62,7 @@ export function blocks(text, depth = 0) {
   while (at < lines.length) {
     const line = lines[at];
     const fence = /^ {0,3}(`{3,}|~{3,})/.exec(line);
-    const heading = /^ {0,3}(#{1,6})\s+(.*)$/.exec(line);
+    const heading = /^ {0,3}(#{1,6})\s([^]*)$/.exec(line);
     const item = depth < DEEPEST ? ITEM.exec(line) : null;
     if (!line.trim()) at += 1;
     else if (fence) {
@@ -71,7 +71,7 @@ export function blocks(text, depth = 0) {
       found.push({ kind: 'code', text: lines.slice(at + 1, stop).join('\n') });
       at = stop + 1;
     } else if (heading) {
-      found.push({ kind: 'heading', level: heading[1].length, inlines: inlines(heading[2].trimEnd().replace(/(^|\s)#+$/, '').trimEnd()) });
+      found.push({ kind: 'heading', level: heading[1].length, inlines: inlines(heading[2].trim().replace(/(^|\s)#+$/, '').trimEnd()) });
       at += 1;
     } else if (/^ {0,3}([-*_])( *\1){2,} *$/.test(line)) {
       found.push({ kind: 'rule' });

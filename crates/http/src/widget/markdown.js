@@ -43,14 +43,14 @@ export function prose(text, depth = 0) {
   while (at < lines.length) {
     const line = lines[at];
     const [, fence] = /^ {0,3}(`{3,}|~{3,})/.exec(line) || [];
-    const [, heading] = /^ {0,3}#{1,6}\s+(.*)$/.exec(line) || [];
+    const heading = (/^ {0,3}#{1,6}\s([^]*)$/.exec(line) || ['', ''])[1].trim().replace(/(?<![\s#])[\s#]+$/, '');
     const item = depth < DEEPEST && ITEM.exec(line);
     if (!line.trim()) at += 1;
     else if (fence) {
       const code = take((each) => !each.trim().startsWith(fence)).slice(1);
       at += 1;
       nodes.push(make('pre', { tabindex: 0 }, make('code', {}, code.join('\n'))));
-    } else if (heading) nodes.push(make('p', {}, make('strong', {}, inlines(heading.replace(/(?<![\s#])[\s#]+$/, ''))))), at += 1;
+    } else if (heading) nodes.push(make('p', {}, make('strong', {}, inlines(heading)))), at += 1;
     else if (/^ {0,3}([-*_])( *\1){2,} *$/.test(line)) nodes.push(make('hr')), at += 1;
     else if (/^ {0,3}>/.test(line) && depth < DEEPEST) nodes.push(make('blockquote', {}, prose(take((each) => /^ {0,3}>/.test(each)).map((each) => each.replace(/^ {0,3}> ?/, '')).join('\n'), depth + 1)));
     else if (item) {

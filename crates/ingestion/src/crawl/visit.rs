@@ -11,6 +11,7 @@ use cicerone_domain::crawl::{
     FoundPage, KnownPage, PageContent, PageReason, Validators, VisitedPage,
 };
 use cicerone_domain::source::CrawledPageStatus;
+use cicerone_domain::text::is_blank;
 use cicerone_domain::{Timestamp, UploadType};
 use sha2::{Digest as _, Sha256};
 use tokio::task::spawn_blocking;
@@ -282,7 +283,7 @@ impl Visitor {
             page.links.extend(links);
             return visit(page, found.depth);
         }
-        if read.reading.text.trim().is_empty() {
+        if is_blank(&read.reading.text) {
             return visit(skipped(page, PageReason::Empty), found.depth);
         }
         let title = page.title.clone().unwrap_or_else(|| page.url.clone());

@@ -9,9 +9,10 @@ const LABELS: [&str; 8] =
     ["passage", "passages", "source", "sources", "ref", "doc", "document", "citation"];
 /// Longest text after the dagger in `【1†…】`.
 const SUFFIX_CHARS: usize = 60;
-/// The most numbers of one group, and its most bytes with what has to be known after it. A longer group is data, not a citation.
+/// The most numbers of one group. A group with more is data, not a citation.
 const NUMBERS: usize = 24;
-const GROUP_BYTES: usize = 400;
+/// The most bytes that are read to decide about a group: those of the longest one, with [`NUMBERS`] suffixes in Chinese.
+const GROUP_BYTES: usize = 8 * 1_024;
 
 /// Why there is no mark here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -310,6 +311,10 @@ mod tests {
         assert_eq!(numbers(&"[1]".repeat(24)).map(|all| all.len()), Ok(24));
         assert_eq!(group(&"[1]".repeat(25), false), Err(Stop::NotAMark));
         assert_eq!(group("[1-30]", false), Err(Stop::NotAMark));
+        let named: String = (1..9)
+            .map(|n| format!("【{n}:0†opening-hours-and-prices-of-the-museum-2026.pdf】"))
+            .collect();
+        assert_eq!(numbers(&named), Ok((1..9).collect()));
         let spaces = " ".repeat(super::GROUP_BYTES);
         assert_eq!(group(&format!("[1{}", &spaces[3..]), false), Err(Stop::Incomplete));
         assert_eq!(group(&format!("[1{spaces}"), false), Err(Stop::NotAMark));

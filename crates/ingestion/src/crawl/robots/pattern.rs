@@ -57,7 +57,7 @@ impl Pattern {
     /// Whether a path with its query matches.
     ///
     /// Each piece is matched at its first occurrence, which leaves the most text for the following pieces. So the time
-    /// is bounded by the sum of the lengths, times that of the longest piece, for every pattern.
+    /// is bounded by the lengths of the path and the pattern together.
     pub(super) fn matches(&self, path: &str) -> bool {
         let mut pieces = self.text.split('*');
         let first = pieces.next().unwrap_or_default();

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use cicerone_domain::content::cut_title;
 use cicerone_domain::limits;
+use cicerone_domain::text::is_blank;
 use select::document::Document;
 use select::node::Node;
 use select::predicate::Name;
@@ -73,7 +74,8 @@ fn title(document: &Document) -> Option<String> {
     let heading = document.find(Name("h1")).map(|heading| heading.text());
     element.chain(shared).chain(heading).find_map(|title| {
         let words: Vec<&str> = title.split_whitespace().collect();
-        (!words.is_empty()).then(|| cut_title(&words.join(" ")).into_owned())
+        let title = words.join(" ");
+        (!is_blank(&title)).then(|| cut_title(&title).into_owned())
     })
 }
 
