@@ -1,5 +1,6 @@
 //! The embedded answerer: replies in whole sentences of the sources, without any model.
 
+mod asking;
 mod choose;
 mod compose;
 mod hints;

@@ -7,7 +7,8 @@ use cicerone_domain::retrieval::Hit;
 use cicerone_language::{Language, Subject, defined_term};
 
 use super::quoted::{Quoted, ends_sentence, is_question};
-use crate::extractive::hints::{Spaced, Wanted, is_explained, is_negated};
+use crate::extractive::asking::{Spaced, is_explained};
+use crate::extractive::hints::{Wanted, is_negated};
 use crate::extractive::matcher::{Mask, Matcher, Occurrence};
 use crate::extractive::readings::Reading;
 use crate::extractive::units::{Kind, Unit};
