@@ -97,7 +97,7 @@ pub(crate) fn change(
 
 /// The same, and checks the account's quota: see [`check_bytes`]. `default` applies to an account without its own
 /// quota. The change locks the account's row, so that concurrent additions are checked one after the other.
-fn change_within(
+pub(crate) fn change_within(
     c: &mut AnyConnection,
     default: Option<u64>,
     account: Id<kind::Account>,
@@ -178,18 +178,4 @@ pub(crate) fn add_sources<'a>(
     new: impl Iterator<Item = &'a Source>,
 ) -> Result<(), TransactionError> {
     change_within(c, default, account, new.map(of_content).sum())
-}
-
-/// Counts bytes that were added to the content of a source, and checks its account's quota.
-pub(crate) fn grow_source(
-    c: &mut AnyConnection,
-    default: Option<u64>,
-    source: &Source,
-    more: usize,
-) -> Result<(), TransactionError> {
-    let more = wide(more);
-    diesel::update(sources::table.find(source.id.to_string()))
-        .set(sources::stored_bytes.eq(sources::stored_bytes + more))
-        .execute(c)?;
-    change_within(c, default, source.account_id, more)
 }

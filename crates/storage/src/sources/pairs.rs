@@ -5,8 +5,9 @@ use cicerone_domain::source::QaPair;
 use cicerone_domain::{Source, Timestamp};
 use diesel::prelude::*;
 
-use super::update_state;
+use super::StateRow;
 use crate::bytes;
+use crate::columns::wide;
 use crate::connection::{AnyConnection, note_value};
 use crate::error::TransactionError;
 use crate::jobs;
@@ -26,11 +27,16 @@ pub(crate) fn add(
     let source = source.add_pairs(pairs)?;
     let content = source.content.as_text();
     note_value(&content);
+    let more = wide(content.len().saturating_sub(before));
+    // One statement: each writes the whole row, with content of up to 8 MiB.
     diesel::update(sources::table.find(source.id.to_string()))
-        .set(sources::content.eq(content.as_ref()))
+        .set((
+            sources::content.eq(content.as_ref()),
+            sources::stored_bytes.eq(sources::stored_bytes + more),
+            StateRow::of(&source)?,
+        ))
         .execute(c)?;
-    bytes::grow_source(c, quota, &source, content.len().saturating_sub(before))?;
-    update_state(c, &source)?;
+    bytes::change_within(c, quota, source.account_id, more)?;
     jobs::queue(c, &source, job, now)?;
     drop(content);
     Ok(source)
