@@ -1,7 +1,8 @@
 //! Crawls: stored page by page while they run. A successful crawl replaces the previous one.
 //!
 //! The text of a page is written once, as documents without a version, which no query for callers finds.
-//! The end of a crawl sets their version, and removes the documents that no page has any more.
+//! The end of a crawl sets their version, and takes that of the documents that no page has any more, which are removed
+//! afterwards.
 
 mod finish;
 mod guard;
@@ -29,16 +30,17 @@ use crate::connection::AnyConnection;
 use crate::dialect::{self, Begin, transaction};
 use crate::error::TransactionError;
 use crate::jobs::LEASED;
+use crate::leftovers::{self, Crawls};
 use crate::pages::{Size, fitting, numbered_after, octet_length};
+use crate::removal::Part;
 use crate::schema::{crawl_pages, crawls, jobs, sources};
-use crate::sources::remove_unseen;
 use crate::storage::Storage;
 use rows::{CrawlRow, KnownRow, SeenRow, ShownRow};
 
 /// A job is working on it.
 const RUNNING: &str = "running";
 /// Its pages are the source's pages.
-const SUCCEEDED: &str = "succeeded";
+pub(crate) const SUCCEEDED: &str = "succeeded";
 /// Its pages are listed until another crawl begins.
 const FAILED: &str = "failed";
 
@@ -49,8 +51,14 @@ impl CrawlStore for Storage {
         lease: &Lease,
         now: Timestamp,
     ) -> Result<Option<CrawlSoFar>, Error> {
-        let lease = lease.clone();
-        self.db.write(move |c| begin(c, &lease, now)).await
+        loop {
+            let lease = lease.clone();
+            match self.db.write(move |c| begin(c, &lease, now)).await? {
+                Begun::Lost => return Ok(None),
+                Begun::NotYet => {}
+                Begun::At(so_far) => return Ok(Some(so_far)),
+            }
+        }
     }
 
     async fn known_pages(&self, lease: &Lease) -> Result<Option<Vec<KnownPage>>, Error> {
@@ -89,7 +97,12 @@ impl CrawlStore for Storage {
         now: Timestamp,
     ) -> Result<Option<Source>, Error> {
         let lease = lease.clone();
-        self.db.write(move |c| finish::finish(c, &lease, title.clone(), event, now)).await
+        let ended = self.db.write(move |c| finish::finish(c, &lease, title.clone(), event, now));
+        let ended = ended.await?;
+        if let Some(source) = &ended {
+            self.remove_leftovers(source).await;
+        }
+        Ok(ended)
     }
 
     async fn guarding(&self, lease: &Lease) -> Result<Vec<Check>, Error> {
@@ -106,12 +119,15 @@ impl CrawlStore for Storage {
         now: Timestamp,
     ) -> Result<Option<Source>, Error> {
         let lease = lease.clone();
-        self.db
-            .write(move |c| {
-                let (title, comparison) = (title.clone(), comparison.clone());
-                guard::finish_compared(c, &lease, title, comparison, events, now)
-            })
-            .await
+        let ended = self.db.write(move |c| {
+            let (title, comparison) = (title.clone(), comparison.clone());
+            guard::finish_compared(c, &lease, title, comparison, events, now)
+        });
+        let ended = ended.await?;
+        if let Some(source) = &ended {
+            self.remove_leftovers(source).await;
+        }
+        Ok(ended)
     }
 }
 
@@ -167,26 +183,30 @@ fn running_row(c: &mut AnyConnection, lease: &Lease) -> Result<Option<CrawlRow>,
         .optional()?)
 }
 
-fn begin(
-    c: &mut AnyConnection,
-    lease: &Lease,
-    now: Timestamp,
-) -> Result<Option<CrawlSoFar>, TransactionError> {
-    let Some(source) = leased_source(c, lease)? else { return Ok(None) };
+/// The outcome of beginning a crawl.
+enum Begun {
+    /// The lease is no longer held.
+    Lost,
+    /// A part of what is discarded was removed, and more is left.
+    NotYet,
+    At(CrawlSoFar),
+}
+
+fn begin(c: &mut AnyConnection, lease: &Lease, now: Timestamp) -> Result<Begun, TransactionError> {
+    let Some(source) = leased_source(c, lease)? else { return Ok(Begun::Lost) };
     if let Some(crawl) = running_row(c, lease)? {
         let crashes = crashes(c, lease)?.in_a_row;
         let mut so_far = CrawlSoFar { crashes, ..CrawlSoFar::default() };
         for row in seen(c, &crawl)? {
             row.join(&mut so_far)?;
         }
-        return Ok(Some(so_far));
+        return Ok(Begun::At(so_far));
     }
     // Another job's unfinished crawl is discarded: all pages are visited again.
     let source_id = source.id.to_string();
-    remove_unseen(c, &source_id)?;
-    bytes::recount(c, &source)?;
-    let over = crawls::table.filter(crawls::source_id.eq(&source_id));
-    diesel::delete(over.filter(crawls::state.ne(SUCCEEDED))).execute(c)?;
+    if !leftovers::delete(c, &source_id, Crawls::Unfinished, &mut Part::new())? {
+        return Ok(Begun::NotYet);
+    }
     let number = last_number(c, &source_id)?.map_or(0, |number| number + 1);
     let crawl = CrawlRow {
         source_id,
@@ -198,7 +218,7 @@ fn begin(
     };
     diesel::insert_into(crawls::table).values(&crawl).execute(c)?;
     set_progress(c, &source, Progress::default())?;
-    Ok(Some(CrawlSoFar::default()))
+    Ok(Begun::At(CrawlSoFar::default()))
 }
 
 /// The pages of a running crawl, in the order in which they were found.

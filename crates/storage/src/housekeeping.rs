@@ -175,7 +175,7 @@ impl Housekeeping for Storage {
             removal::finish(&self.db, removed, now).await?;
             total += 1;
         }
-        Ok(total)
+        Ok(total + self.remove_all_leftovers().await?)
     }
 
     async fn expire_widget_days(&self, before: Day) -> Result<u64, Error> {

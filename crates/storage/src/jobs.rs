@@ -33,7 +33,7 @@ use crate::error::TransactionError;
 use crate::events;
 use crate::idempotency::free_claims;
 use crate::schema::{jobs, sources};
-use crate::sources::{DocumentKey, Intake, clear, content_of, remove_unseen, show, update_state};
+use crate::sources::{DocumentKey, Intake, clear, content_of, show, update_state};
 use crate::storage::Storage;
 use crate::vectors;
 
@@ -207,13 +207,16 @@ impl JobStore for Storage {
         now: Timestamp,
     ) -> Result<Option<Source>, Error> {
         let lease = lease.clone();
-        self.db
-            .write(move |c| {
-                let Some(source) = hold_lease(c, &lease)? else { return Ok(None) };
-                let job = lease.job_id.to_string();
-                fail(c, &job, source, message.clone(), event, now).map(Some)
-            })
-            .await
+        let failed = self.db.write(move |c| {
+            let Some(source) = hold_lease(c, &lease)? else { return Ok(None) };
+            let job = lease.job_id.to_string();
+            fail(c, &job, source, message.clone(), event, now).map(Some)
+        });
+        let failed = failed.await?;
+        if let Some(source) = &failed {
+            self.remove_leftovers(source).await;
+        }
+        Ok(failed)
     }
 
     async fn requeue(&self, lease: &Lease, at: Timestamp, counts: bool) -> Result<bool, Error> {
@@ -257,9 +260,13 @@ impl JobStore for Storage {
             total.requeued += some.requeued;
             total.poisoned += some.poisoned;
             if some == Reclaimed::default() {
-                return Ok(total);
+                break;
             }
         }
+        if total.poisoned > 0 {
+            self.try_to_remove_all_leftovers().await;
+        }
+        Ok(total)
     }
 
     async fn next_due(&self, lane: Lane) -> Result<Option<Timestamp>, Error> {
@@ -400,7 +407,7 @@ fn trained_with(extracted: &Extracted, version: u64) -> Trained {
     }
 }
 
-/// Ends a job with a failure.
+/// Ends a job with a failure. What it has stored is a leftover from then on (see [`crate::leftovers`]).
 pub(crate) fn fail(
     c: &mut AnyConnection,
     job: &str,
@@ -410,7 +417,6 @@ pub(crate) fn fail(
     now: Timestamp,
 ) -> Result<Source, TransactionError> {
     crawls::fail(c, &source.id.to_string())?;
-    remove_unseen(c, &source.id.to_string())?;
     end(c, job, source.fail(message), event, now)
 }
 

@@ -35,6 +35,7 @@ mod housekeeping;
 mod idempotency;
 mod jobs;
 mod keys;
+mod leftovers;
 mod managed;
 pub mod migrations;
 mod objects;

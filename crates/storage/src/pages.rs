@@ -20,6 +20,13 @@ diesel::define_sql_function! {
     fn binary_length(value: diesel::sql_types::Binary) -> diesel::sql_types::Integer;
 }
 
+diesel::define_sql_function! {
+    /// The same for a value that may be null.
+    #[sql_name = "octet_length"]
+    fn nullable_length(value: diesel::sql_types::Nullable<diesel::sql_types::Binary>)
+        -> diesel::sql_types::Nullable<diesel::sql_types::Integer>;
+}
+
 /// The size of a text in bytes, as returned by the database; `None` for a null.
 pub(crate) type Size = Option<i32>;
 

@@ -19,6 +19,7 @@ use crate::db::Db;
 use crate::error::TransactionError;
 use crate::events::erase_of_conversation;
 use crate::idempotency;
+use crate::leftovers;
 use crate::pages::{Size, binary_length, octet_length};
 use crate::schema::{
     agents, check_runs, conversations, crawl_pages, document_texts, documents, gap_questions, gaps,
@@ -49,18 +50,21 @@ impl Part {
         Self { bytes: PART_BYTES, rows: PART_ROWS }
     }
 
-    fn is_used_up(&self) -> bool {
+    pub(crate) fn is_used_up(&self) -> bool {
         self.bytes == 0 || self.rows == 0
     }
 
     /// The number of rows to read.
-    fn limit(&self) -> i64 {
+    pub(crate) fn limit(&self) -> i64 {
         wide(self.rows)
     }
 
     /// Takes as many of these rows as the part allows, and returns the position of the last one. It
     /// takes fewer than all only if the part is used up.
-    fn take<S: IntoIterator<Item = Size>>(&mut self, rows: Vec<(i64, S)>) -> Option<i64> {
+    pub(crate) fn take<S: IntoIterator<Item = Size>>(
+        &mut self,
+        rows: Vec<(i64, S)>,
+    ) -> Option<i64> {
         let mut last = None;
         for (position, sizes) in rows {
             if self.is_used_up() {
@@ -389,21 +393,7 @@ fn delete_crawl_pages(
             .first(c)
             .optional()?;
         let Some(crawl) = next else { return Ok(true) };
-        let of_crawl = || {
-            crawl_pages::table
-                .filter(crawl_pages::source_id.eq(source))
-                .filter(crawl_pages::crawl.eq(crawl))
-        };
-        let rows: Vec<(i64, Size)> = of_crawl()
-            .order(crawl_pages::position)
-            .limit(part.limit())
-            .select((crawl_pages::position, octet_length(crawl_pages::url.nullable())))
-            .load(c)?;
-        let rows = rows.into_iter().map(|(position, size)| (position, [size])).collect();
-        if let Some(last) = part.take(rows) {
-            diesel::delete(of_crawl().filter(crawl_pages::position.le(last))).execute(c)?;
-        }
-        if part.is_used_up() {
+        if !leftovers::delete_pages(c, (source, crawl), part)? {
             return Ok(false);
         }
     }

@@ -23,9 +23,7 @@ use diesel::prelude::*;
 use diesel::sql_types::Bool;
 
 pub(crate) use complete::{complete_all, complete_part, incomplete};
-pub(crate) use content::{
-    DocumentRow, PassageRow, Placed, TextRow, insert, read_warnings, remove_unseen, unseen,
-};
+pub(crate) use content::{DocumentRow, PassageRow, Placed, TextRow, insert, read_warnings, unseen};
 pub(crate) use document_ids::{DocumentIds, DocumentKey};
 pub(crate) use gathered::GatheredSources;
 pub(crate) use intake::{Intake, clear, clear_all, show, show_all, store_whole};

@@ -33,12 +33,14 @@ pub(super) fn finish(
         Some(title) => Some(title),
         None => first_title(c, &source_id, number)?,
     };
-    let changed = remove_gone(c, &source_id, number)? + count_unseen(c, &source_id)?;
+    let changed = hide_gone(c, &source_id, number)? + count_new(c, &source_id, number)?;
     let version = match source.unchanged_version(changed, title.as_deref()) {
         Some(version) => version,
         None => {
             let generation = raise_generation(c, &source.agent_id.to_string())?;
-            diesel::update(unseen(&source_id)).set(documents::version.eq(generation)).execute(c)?;
+            let new =
+                unseen(&source_id).filter(documents::position.eq_any(had(&source_id, number)));
+            diesel::update(new).set(documents::version.eq(generation)).execute(c)?;
             narrow("agents.index_generation", generation)?
         }
     };
@@ -73,33 +75,43 @@ pub(crate) fn fail(c: &mut AnyConnection, source_id: &str) -> Result<(), Transac
     Ok(())
 }
 
-fn count_unseen(c: &mut AnyConnection, source_id: &str) -> Result<usize, TransactionError> {
-    let count: i64 = unseen(source_id).count().get_result(c)?;
-    narrow("count", count)
+/// The documents that pages of the crawl have.
+#[diesel::dsl::auto_type(no_type_alias)]
+fn had<'a>(source_id: &'a str, number: i64) -> _ {
+    crawl_pages::table
+        .filter(crawl_pages::source_id.eq(source_id))
+        .filter(crawl_pages::crawl.eq(number))
+        .filter(crawl_pages::document.is_not_null())
+        .select(crawl_pages::document.assume_not_null())
 }
 
-/// Removes the documents that belong to no page of the crawl, and returns how many.
-fn remove_gone(
+/// How many documents the crawl has added.
+fn count_new(
     c: &mut AnyConnection,
     source_id: &str,
     number: i64,
 ) -> Result<usize, TransactionError> {
-    let had = crawl_pages::table
-        .filter(crawl_pages::source_id.eq(source_id))
-        .filter(crawl_pages::crawl.eq(number))
-        .filter(crawl_pages::document.is_not_null())
-        .select(crawl_pages::document.assume_not_null());
-    let gone = documents::table
-        .filter(documents::source_id.eq(source_id))
-        .filter(documents::position.ne_all(had));
-    Ok(diesel::delete(gone).execute(c)?)
+    let new = unseen(source_id).filter(documents::position.eq_any(had(source_id, number)));
+    let count: i64 = new.count().get_result(c)?;
+    narrow("count", count)
 }
 
-/// Leaves this crawl as the only one, with the pages that it visited.
+/// Hides the documents that belong to no page of the crawl, and returns how many. They are removed after this
+/// transaction (see [`crate::leftovers`]).
+fn hide_gone(
+    c: &mut AnyConnection,
+    source_id: &str,
+    number: i64,
+) -> Result<usize, TransactionError> {
+    let gone = documents::table
+        .filter(documents::source_id.eq(source_id))
+        .filter(documents::version.is_not_null())
+        .filter(documents::position.ne_all(had(source_id, number)));
+    Ok(diesel::update(gone).set(documents::version.eq(None::<i64>)).execute(c)?)
+}
+
+/// Leaves this crawl as the last one, with the pages that it visited. Those before it are removed after this transaction.
 fn succeed(c: &mut AnyConnection, source_id: &str, number: i64) -> Result<(), TransactionError> {
-    let others =
-        crawls::table.filter(crawls::source_id.eq(source_id)).filter(crawls::number.ne(number));
-    diesel::delete(others).execute(c)?;
     let waiting = crawl_pages::table
         .filter(crawl_pages::source_id.eq(source_id))
         .filter(crawl_pages::crawl.eq(number))

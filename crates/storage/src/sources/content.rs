@@ -1,7 +1,7 @@
 //! The extracted content of a source: documents and their passages.
 //!
-//! Invariant: a document without a version, and its passages, belong to a running job. Queries for
-//! callers and for the index exclude them.
+//! Invariant: a document without a version, and its passages, belong to a running job or are left over from one that has
+//! ended. Queries for callers and for the index exclude them.
 
 use cicerone_domain::content::{
     CutDocument, Document, Passage, StoredDocument, StoredPassage, Warnings,
