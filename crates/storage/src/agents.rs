@@ -19,12 +19,10 @@ use crate::columns::{id, named, narrow, narrow_option, time, wide};
 use crate::connection::{AnyConnection, Either};
 use crate::dialect;
 use crate::error::TransactionError;
-use crate::events::erase_content;
-use crate::idempotency::erase_of_agent;
 use crate::managed;
 use crate::pages::created_before;
 use crate::removal::{Removed, remove};
-use crate::schema::{agents, sources};
+use crate::schema::agents;
 use crate::scope::Visible;
 use crate::storage::Storage;
 pub(crate) use known::KnownAgents;
@@ -235,13 +233,8 @@ impl AgentStore for Storage {
     ) -> Result<(), Error> {
         let visible = Visible::from(scope);
         let db = self.db.of(scope.account);
-        let agent = id.to_string();
-        remove(&db, Removed::Agent(agent.clone()), now, completion, move |c| {
-            require_locked(c, &visible, id)?;
-            let sources: Vec<String> =
-                sources::table.filter(sources::agent_id.eq(&agent)).select(sources::id).load(c)?;
-            erase_content(c, &sources)?;
-            erase_of_agent(c, &agent)
+        remove(&db, Removed::Agent(id.to_string()), now, completion, move |c| {
+            require_locked(c, &visible, id).map(|_| ())
         })
         .await
     }

@@ -35,7 +35,6 @@ use crate::columns::{from_json, id, named, narrow, time, wide};
 use crate::connection::AnyConnection;
 use crate::dialect::{Begin, transaction};
 use crate::error::TransactionError;
-use crate::idempotency::erase_of;
 use crate::pages::{Size, fitting, numbered_before, octet_length};
 use crate::removal::{AGENT_IS_THERE, Removed, remove};
 use crate::schema::{conversation_metadata, conversations, messages};
@@ -345,10 +344,8 @@ impl ConversationStore for Storage {
     ) -> Result<(), Error> {
         let visible = Visible::from(scope);
         let db = self.db.of(scope.account);
-        let conversation = id.to_string();
-        remove(&db, Removed::Conversation(conversation.clone()), now, completion, move |c| {
-            require(c, &visible, id)?;
-            erase_of(c, &conversation)
+        remove(&db, Removed::Conversation(id.to_string()), now, completion, move |c| {
+            require(c, &visible, id).map(|_| ())
         })
         .await
     }

@@ -6,16 +6,15 @@ use cicerone_domain::webhook::EventName;
 use cicerone_domain::{Id, Timestamp, kind};
 use diesel::prelude::*;
 
-use crate::columns::{id, wide};
+use crate::columns::id;
 use crate::connection::{AnyConnection, note_value};
 use crate::deliveries;
 use crate::dialect;
 use crate::error::TransactionError;
+use crate::pages::{Size, octet_length};
+use crate::removal::Part;
 use crate::schema::events;
 use crate::webhooks::subscription;
-
-/// Source ids in one statement.
-const AT_ONCE: usize = 500;
 
 #[derive(Insertable)]
 #[diesel(table_name = events, treat_none_as_default_value = false)]
@@ -96,50 +95,57 @@ impl<'a> EventRow<'a> {
     }
 }
 
-/// Removes the content of deleted sources from their events. The events themselves stay.
-pub(crate) fn erase_content(
+/// Removes the content of a deleted source from its events, as far as the part allows. Returns true if none is left. The
+/// events themselves stay.
+pub(crate) fn erase_of_source(
     c: &mut AnyConnection,
-    sources: &[String],
-) -> Result<(), TransactionError> {
-    for sources in sources.chunks(AT_ONCE) {
-        let told: Vec<(String, String)> = events::table
-            .filter(events::source_id.eq_any(sources))
-            .select((events::id, events::payload))
-            .load(c)?;
-        erase(c, told)?;
-    }
-    Ok(())
+    source: &str,
+    part: &mut Part,
+) -> Result<bool, TransactionError> {
+    let told = events::table
+        .filter(events::source_id.eq(source))
+        .limit(part.limit())
+        .select((events::id, octet_length(events::payload.nullable())))
+        .load(c)?;
+    erase(c, told, part)
 }
 
-/// Removes what people wrote in a deleted conversation from its events. The events themselves stay.
+/// The same for what people wrote in a deleted conversation.
 pub(crate) fn erase_of_conversation(
     c: &mut AnyConnection,
     conversation: &str,
-) -> Result<(), TransactionError> {
-    let mut after = String::new();
-    loop {
-        let told: Vec<(String, String)> = events::table
-            .filter(events::conversation_id.eq(conversation))
-            .filter(events::id.gt(&after))
-            .order(events::id)
-            .limit(wide(AT_ONCE))
-            .select((events::id, events::payload))
-            .load(c)?;
-        let Some((last, _)) = told.last() else { return Ok(()) };
-        after.clone_from(last);
-        erase(c, told)?;
-    }
+    part: &mut Part,
+) -> Result<bool, TransactionError> {
+    let told = events::table
+        .filter(events::conversation_id.eq(conversation))
+        .limit(part.limit())
+        .select((events::id, octet_length(events::payload.nullable())))
+        .load(c)?;
+    erase(c, told, part)
 }
 
-fn erase(c: &mut AnyConnection, told: Vec<(String, String)>) -> Result<(), TransactionError> {
-    for (id, payload) in told {
+/// Erases events one by one: each may have a payload of many megabytes. What is erased belongs to nothing any more, so that
+/// the next part does not find it again.
+fn erase(
+    c: &mut AnyConnection,
+    told: Vec<(String, Size)>,
+    part: &mut Part,
+) -> Result<bool, TransactionError> {
+    for id in part.take_each(told) {
+        let payload: String = events::table.find(&id).select(events::payload).get_result(c)?;
         note_value(&payload);
         let payload = without_content(&payload).ok_or_else(|| {
             TransactionError::internal(format!("the event `{id}` has no payload"))
         })?;
-        diesel::update(events::table.find(id)).set(events::payload.eq(payload)).execute(c)?;
+        diesel::update(events::table.find(id))
+            .set((
+                events::payload.eq(payload),
+                events::source_id.eq(None::<String>),
+                events::conversation_id.eq(None::<String>),
+            ))
+            .execute(c)?;
     }
-    Ok(())
+    Ok(!part.is_used_up())
 }
 
 /// Removes events without deliveries from before a moment, at most `limit`. Returns how many were removed.
@@ -148,12 +154,14 @@ pub(crate) fn expire(
     before: Timestamp,
     limit: i64,
 ) -> Result<usize, TransactionError> {
-    let ids: Vec<String> = events::table
+    let old: Vec<(String, Size)> = events::table
         .filter(events::created_at.lt(before.as_millis()))
         .filter(diesel::dsl::not(deliveries::exists_of_event()))
         .order(events::created_at)
         .limit(limit)
-        .select(events::id)
+        .select((events::id, octet_length(events::payload.nullable())))
         .load(c)?;
+    // A payload may have many megabytes.
+    let ids = Part::new().take_each(old);
     Ok(diesel::delete(events::table.filter(events::id.eq_any(ids))).execute(c)?)
 }

@@ -11,15 +11,14 @@ use diesel::prelude::*;
 
 use crate::audit;
 use crate::columns::{id, named, narrow, narrow_option, time, wide};
-use crate::connection::AnyConnection;
 use crate::conversations;
 use crate::deliveries;
-use crate::error::TransactionError;
 use crate::events;
 use crate::gaps;
+use crate::idempotency as records;
 use crate::jobs::{LEASED, QUEUED};
 use crate::removal;
-use crate::schema::{agents, discarded_objects, idempotency, jobs, sources, uploads};
+use crate::schema::{agents, discarded_objects, jobs, sources, uploads};
 use crate::sources::{complete_part, incomplete};
 use crate::storage::Storage;
 use crate::uploads::remove_unused;
@@ -93,7 +92,7 @@ impl Housekeeping for Storage {
         let mut total = 0;
         loop {
             let (removed, are_all) =
-                self.db.free(move |c| expire_records(c, now.as_millis())).await?;
+                self.db.free(move |c| records::expire(c, now.as_millis(), AT_ONCE.into())).await?;
             total += u64::try_from(removed).unwrap_or(u64::MAX);
             if are_all {
                 return Ok(total);
@@ -295,20 +294,4 @@ impl Housekeeping for Storage {
             })
             .await
     }
-}
-
-/// Removes some idempotency records that expired by `now`, the oldest first. Returns their number,
-/// and whether these were all.
-fn expire_records(c: &mut AnyConnection, now: i64) -> Result<(usize, bool), TransactionError> {
-    let last: Option<i64> = idempotency::table
-        .filter(idempotency::expires_at.le(now))
-        .order(idempotency::expires_at)
-        .offset(AT_ONCE.into())
-        .limit(1)
-        .select(idempotency::expires_at)
-        .get_result(c)
-        .optional()?;
-    let until = idempotency::expires_at.le(last.unwrap_or(now));
-    let count = diesel::delete(idempotency::table.filter(until)).execute(c)?;
-    Ok((count, last.is_none()))
 }

@@ -11,11 +11,13 @@ use cicerone_domain::{Error, Scope, Timestamp};
 use diesel::prelude::*;
 
 use crate::audit;
-use crate::columns::{from_json, id, time, to_json};
+use crate::columns::{from_json, id, time, to_json, wide};
 use crate::connection::AnyConnection;
 use crate::dialect;
 use crate::error::TransactionError;
 use crate::keys;
+use crate::pages::{Size, nullable_length};
+use crate::removal::Part;
 use crate::schema::idempotency;
 use crate::storage::Storage;
 
@@ -226,13 +228,91 @@ pub(crate) fn erase_secrets_of(
     Ok(())
 }
 
-/// Like [`erase_of`], for an agent and everything that belonged to it.
-pub(crate) fn erase_of_agent(c: &mut AnyConnection, agent: &str) -> Result<(), TransactionError> {
-    erase_of(c, agent)?;
-    diesel::update(idempotency::table.filter(idempotency::subject_agent_id.eq(agent)))
-        .set(erased())
-        .execute(c)?;
-    Ok(())
+/// Like [`erase_of`], for a resource that is deleted in parts: its answers may have gigabytes together. Returns true if none
+/// is left.
+pub(crate) fn erase_of_removed(
+    c: &mut AnyConnection,
+    subject: &str,
+    part: &mut Part,
+) -> Result<bool, TransactionError> {
+    let of_subject = idempotency::table.filter(idempotency::subject_id.eq(subject));
+    let found = of_subject.limit(part.limit()).select(found()).load(c)?;
+    erase_found(c, found, part)
+}
+
+/// The same for an agent and everything that belonged to it.
+pub(crate) fn erase_of_agent(
+    c: &mut AnyConnection,
+    agent: &str,
+    part: &mut Part,
+) -> Result<bool, TransactionError> {
+    if !erase_of_removed(c, agent, part)? {
+        return Ok(false);
+    }
+    let of_agent = idempotency::table.filter(idempotency::subject_agent_id.eq(agent));
+    let found = of_agent.limit(part.limit()).select(found()).load(c)?;
+    erase_found(c, found, part)
+}
+
+/// A record: its key, when it expires, and the size of its answer.
+type Found = (String, String, i64, Size);
+type FoundColumns = (
+    idempotency::account_id,
+    idempotency::idempotency_key,
+    idempotency::expires_at,
+    nullable_length<idempotency::body>,
+);
+
+/// The columns of a record that is removed, or whose answer is.
+fn found() -> FoundColumns {
+    (
+        idempotency::account_id,
+        idempotency::idempotency_key,
+        idempotency::expires_at,
+        nullable_length(idempotency::body),
+    )
+}
+
+/// As many of these records as the part allows. A key that was taken again has another end.
+fn taken(found: Vec<Found>, part: &mut Part) -> Vec<((String, String), i64)> {
+    let sized = found.into_iter().map(|(account, key, end, size)| (((account, key), end), size));
+    part.take_each(sized.collect())
+}
+
+fn erase_found(
+    c: &mut AnyConnection,
+    found: Vec<Found>,
+    part: &mut Part,
+) -> Result<bool, TransactionError> {
+    for (key, end) in taken(found, part) {
+        let record = idempotency::table.find(key).filter(idempotency::expires_at.eq(end));
+        diesel::update(record).set(erased()).execute(c)?;
+    }
+    Ok(!part.is_used_up())
+}
+
+/// Removes records that expired by `now`, the oldest first, as many as one part allows and at most `limit`. Returns their
+/// number, and whether these were all.
+pub(crate) fn expire(
+    c: &mut AnyConnection,
+    now: i64,
+    limit: i64,
+) -> Result<(usize, bool), TransactionError> {
+    let old: Vec<Found> = idempotency::table
+        .filter(idempotency::expires_at.le(now))
+        .order(idempotency::expires_at)
+        .limit(limit)
+        .select(found())
+        .load(c)?;
+    let count = old.len();
+    let removed = taken(old, &mut Part::new());
+    let are_all = removed.len() == count && wide(count) < limit;
+    let count = removed.len();
+    for (key, end) in removed {
+        let record = idempotency::table.find(key).filter(idempotency::expires_at.eq(end));
+        diesel::delete(record).execute(c)?;
+    }
+    Ok((count, are_all))
 }
 
 /// Frees the keys of requests whose process ended.

@@ -17,7 +17,7 @@ use crate::columns::wide;
 use crate::connection::AnyConnection;
 use crate::db::Db;
 use crate::error::TransactionError;
-use crate::events::erase_of_conversation;
+use crate::events;
 use crate::idempotency;
 use crate::leftovers;
 use crate::pages::{Size, binary_length, octet_length};
@@ -76,6 +76,18 @@ impl Part {
             last = Some(position);
         }
         last
+    }
+
+    /// The same for rows with one size each, which it returns.
+    pub(crate) fn take_each<R>(&mut self, rows: Vec<(R, Size)>) -> Vec<R> {
+        let mut taken = Vec::new();
+        for (row, size) in rows {
+            if self.take(vec![(0, [size])]).is_none() {
+                break;
+            }
+            taken.push(row);
+        }
+        taken
     }
 }
 
@@ -224,6 +236,9 @@ fn delete_agent(
     now: Timestamp,
     part: &mut Part,
 ) -> Result<bool, TransactionError> {
+    if !idempotency::erase_of_agent(c, id, part)? {
+        return Ok(false);
+    }
     loop {
         let next: Option<String> = sources::table
             .filter(sources::agent_id.eq(id))
@@ -301,7 +316,9 @@ fn delete_source(
     now: Timestamp,
     part: &mut Part,
 ) -> Result<bool, TransactionError> {
-    let is_empty = delete_vectors(c, id, part)?
+    let is_empty = events::erase_of_source(c, id, part)?
+        && idempotency::erase_of_removed(c, id, part)?
+        && delete_vectors(c, id, part)?
         && delete_passages(c, id, part)?
         && delete_documents(c, id, part)?
         && delete_crawl_pages(c, id, part)?;
@@ -442,8 +459,11 @@ fn delete_conversation(
     id: &str,
     part: &mut Part,
 ) -> Result<bool, TransactionError> {
-    erase_of_conversation(c, id)?;
-    if !delete_ratings(c, id, part)? || !delete_gap_questions(c, id, part)? {
+    let is_empty = events::erase_of_conversation(c, id, part)?
+        && idempotency::erase_of_removed(c, id, part)?
+        && delete_ratings(c, id, part)?
+        && delete_gap_questions(c, id, part)?;
+    if !is_empty {
         return Ok(false);
     }
     let of_conversation = || messages::table.filter(messages::conversation_id.eq(id));

@@ -38,8 +38,6 @@ use crate::connection::{AnyConnection, note_value};
 use crate::crawls;
 use crate::dialect;
 use crate::error::TransactionError;
-use crate::events::erase_content;
-use crate::idempotency::erase_of;
 use crate::jobs;
 use crate::managed;
 use crate::pages::{Size, created_before, fitting, octet_length};
@@ -259,14 +257,11 @@ impl SourceStore for Storage {
     ) -> Result<Source, Error> {
         let visible = Visible::from(scope);
         let db = self.db.of(scope.account);
-        let source = id.to_string();
-        remove(&db, Removed::Source(source.clone()), now, completion, move |c| {
+        remove(&db, Removed::Source(id.to_string()), now, completion, move |c| {
             let found = require_locked(c, &visible, id)?;
             if found.answers() {
                 raise_generation(c, &found.agent_id.to_string())?;
             }
-            erase_content(c, std::slice::from_ref(&source))?;
-            erase_of(c, &source)?;
             Ok(found)
         })
         .await
