@@ -20,6 +20,8 @@ use crate::columns::{from_json, id, named, narrow, time, to_json};
 use crate::connection::AnyConnection;
 use crate::dialect;
 use crate::error::TransactionError;
+use crate::pages::{Size, octet_length};
+use crate::removal::Part;
 use crate::schema::{deliveries, events, webhook_endpoints};
 use crate::storage::Storage;
 
@@ -147,6 +149,20 @@ pub(crate) fn expire(
         old().filter(webhook_endpoints::disabled_reason.is_not_null()).load(c)?;
     let kept = deliveries::table.filter(deliveries::id.eq_any(kept));
     Ok(removed + diesel::delete(kept).execute(c)?)
+}
+
+/// Deletes some deliveries of an endpoint that is about to be deleted, the oldest first. Returns true if none is left.
+pub(crate) fn delete_part(c: &mut AnyConnection, endpoint: &str) -> Result<bool, TransactionError> {
+    let mut part = Part::new();
+    let old: Vec<(String, Size)> = deliveries::table
+        .filter(deliveries::endpoint_id.eq(endpoint))
+        .order((deliveries::created_at, deliveries::id))
+        .limit(part.limit())
+        .select((deliveries::id, octet_length(deliveries::attempts.nullable())))
+        .load(c)?;
+    let ids = part.take_each(old);
+    diesel::delete(deliveries::table.filter(deliveries::id.eq_any(ids))).execute(c)?;
+    Ok(!part.is_used_up())
 }
 
 /// Counts the pending deliveries, and those of them that are due at `now`.

@@ -205,6 +205,14 @@ impl WebhookStore for Storage {
         id: Id<kind::WebhookEndpoint>,
         completion: Option<Completion<()>>,
     ) -> Result<(), Error> {
+        // There may be hundreds of thousands of deliveries. If this is interrupted, the endpoint has only the latest ones.
+        let part = move |c: &mut AnyConnection| {
+            let endpoint = id.to_string();
+            // If it does not exist, the transaction with the completion reports that.
+            let is_there = find(c, account, id)?.is_some() && deliveries::hold(c, &endpoint)?;
+            if is_there { deliveries::delete_part(c, &endpoint) } else { Ok(true) }
+        };
+        while !self.db.of(account).free(part).await? {}
         self.db
             .of(account)
             .write_completing(completion, move |c| {
