@@ -22,6 +22,7 @@ mod jobs;
 mod kept_answers;
 mod keys;
 mod large_sources;
+mod leftovers;
 mod managed;
 mod migrations;
 mod objects;
