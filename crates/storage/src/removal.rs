@@ -5,6 +5,9 @@
 //! `removed_at`, the next ones delete what belongs to the row, and the last one the row itself. The
 //! caller waits for them; if they are interrupted, the housekeeper continues.
 //!
+//! Stored answers and events that contain the object are erased in the first parts. Until then, an idempotency key still
+//! gets its answer.
+//!
 //! Invariant: a row with a `removed_at`, or one that belongs to it, is never found, and no job works on
 //! it.
 
