@@ -5,6 +5,7 @@
 //! at their terminators only. Lines with other characters go to the library, and are cut within very long runs of
 //! marks.
 
+use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation as _;
 
 /// A run of this many characters without a letter or digit is cut before it goes to the library.
@@ -52,22 +53,38 @@ fn ends_of_line(line: &str, mut each: impl FnMut(usize)) {
     if line.is_ascii() || line.chars().all(|character| category(character).is_some()) {
         return ends_of_plain(line, each);
     }
-    let mut start = 0;
+    let (mut start, mut last) = (0, 0);
     for piece in pieces(line) {
         for (at, sentence) in piece.split_sentence_bound_indices() {
-            each(start + at + sentence.len());
+            let end = start + at + sentence.len();
+            // No sentence ends before a space: if a long run of them was cut, the boundary is after the whole run.
+            if end > last {
+                last = after_spaces(line, end);
+                each(last);
+            }
         }
         start += piece.len();
     }
 }
 
-/// A line, cut within long runs of characters that are neither letters nor digits.
+/// The first index from `from` on at which there is no space.
+fn after_spaces(line: &str, from: usize) -> usize {
+    let is_space = |character: char| character.is_whitespace() && !is_separator(character);
+    line.len() - line.get(from..).unwrap_or_default().trim_start_matches(is_space).len()
+}
+
+/// A line, cut within long runs of characters that are neither letters nor digits. Marks count among these, even the
+/// vowel signs that Unicode calls alphabetic: the library passes over them in the same way.
 fn pieces(line: &str) -> impl Iterator<Item = &str> {
     let mut run = 0;
     line.split_inclusive(move |character: char| {
-        run = if character.is_alphanumeric() { 0 } else { run + 1 };
+        run = if character.is_alphanumeric() && !is_mark(character) { 0 } else { run + 1 };
         run > 0 && run % RUN_CHARS == 0
     })
+}
+
+fn is_mark(character: char) -> bool {
+    is_combining_mark(character) || matches!(character, '\u{FF9E}' | '\u{FF9F}')
 }
 
 /// The same, for a line of characters whose category is known.
@@ -243,9 +260,11 @@ mod tests {
 
     #[test]
     fn long_runs_of_marks_take_no_longer_than_other_text() {
-        for mark in [")", "».", " ", "”я."] {
-            let text = format!("a.{}b", mark.repeat(300_000));
-            assert_eq!(of(&text).last(), Some(&text.len()));
+        for mark in [")", "».", " ", "”я.", "\u{93E} "] {
+            for letter in ["a", "я"] {
+                let text = format!("{letter}.{}b", mark.repeat(300_000));
+                assert_eq!(of(&text).last(), Some(&text.len()));
+            }
         }
     }
 }
