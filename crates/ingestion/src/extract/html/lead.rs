@@ -32,7 +32,7 @@ pub(super) enum Of {
 pub(super) fn add(
     document: &Document,
     region: &Node<'_>,
-    weights: &Weights,
+    weights: &Weights<'_>,
     of: Of,
     selection: &mut Selection,
 ) {
@@ -98,7 +98,7 @@ fn is_linked(text: &Node<'_>, block: &Node<'_>) -> bool {
 }
 
 /// Whether an element or its names mark it as not part of the content.
-fn is_left_out(node: &Node<'_>, weights: &Weights) -> bool {
+fn is_left_out(node: &Node<'_>, weights: &Weights<'_>) -> bool {
     let Some(name) = node.name() else { return false };
     matches!(name, "form" | "button")
         || is_unread(node, name)

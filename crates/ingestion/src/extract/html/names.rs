@@ -4,7 +4,10 @@
 //! derived from a heading ("recommended-storage-settings"), so it counts only if it consists entirely of words that
 //! templates use, and no heading contains the same words.
 
+use select::document::Document;
 use select::node::Node;
+
+use super::dom::elements;
 
 /// The purpose of an element, according to its names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,28 +128,59 @@ const PARTS: [&str; 43] = [
 const DESCRIBING: [&str; 9] =
     ["has", "hide", "is", "layout", "no", "not", "show", "with", "without"];
 
-/// The purpose according to an element's classes or id; `None` if they do not state one.
-pub(super) fn purpose(node: &Node<'_>) -> Option<Purpose> {
-    let classes = node.attr("class").unwrap_or_default().split_ascii_whitespace();
-    let by_class = classes.filter(|class| !is_describing(class)).flat_map(words).find_map(of_word);
-    by_class.or_else(|| of_id(node))
+/// The most characters of a heading that are compared with an id.
+const TITLE_CHARS: usize = 1_000;
+
+/// The headings of a page, in order, so that they need not be searched for below each element.
+#[derive(Debug)]
+pub(super) struct Headings(Vec<usize>);
+
+impl Headings {
+    pub(super) fn of(document: &Document) -> Self {
+        Self(elements(document).filter(is_heading).map(|node| node.index()).collect())
+    }
+
+    /// The first heading below an element.
+    fn first_below<'a>(&self, document: &'a Document, node: &Node<'_>) -> Option<Node<'a>> {
+        let next = self.0.partition_point(|heading| *heading <= node.index());
+        let heading = document.nth(*self.0.get(next)?)?;
+        std::iter::successors(heading.parent(), Node::parent)
+            .any(|above| above.index() == node.index())
+            .then_some(heading)
+    }
 }
 
-fn of_id(node: &Node<'_>) -> Option<Purpose> {
+/// The purpose according to an element's classes or id; `None` if they do not state one.
+pub(super) fn purpose(
+    document: &Document,
+    node: &Node<'_>,
+    headings: &Headings,
+) -> Option<Purpose> {
+    let classes = node.attr("class").unwrap_or_default().split_ascii_whitespace();
+    let by_class = classes.filter(|class| !is_describing(class)).flat_map(words).find_map(of_word);
+    by_class.or_else(|| of_id(document, node, headings))
+}
+
+fn of_id(document: &Document, node: &Node<'_>, headings: &Headings) -> Option<Purpose> {
     let id = node.attr("id")?;
     let of_template = |word: &str| {
         of_word(word).is_some() || PARTS.iter().any(|part| word.eq_ignore_ascii_case(part))
     };
-    if !words(id).all(of_template) || is_heading(node) || bears_heading_of(node, id) {
+    if !words(id).all(of_template) || is_heading(node) {
+        return None;
+    }
+    // The element's first heading may have the same words.
+    let heading = headings.first_below(document, node);
+    if heading.is_some_and(|heading| bears_words_of(&heading, id)) {
         return None;
     }
     words(id).find_map(of_word)
 }
 
-/// Whether the element's first heading has all words of the id.
-fn bears_heading_of(node: &Node<'_>, id: &str) -> bool {
-    let Some(heading) = node.descendants().find(is_heading) else { return false };
-    let title = heading.text().to_lowercase();
+/// Whether a heading has all words of an id.
+fn bears_words_of(heading: &Node<'_>, id: &str) -> bool {
+    let title: String = heading.text().chars().take(TITLE_CHARS).collect();
+    let title = title.to_lowercase();
     words(id).all(|word| {
         let word = word.to_ascii_lowercase();
         title.split(|char: char| !char.is_alphanumeric()).any(|other| other == word)

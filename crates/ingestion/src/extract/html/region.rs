@@ -54,7 +54,7 @@ const OTHERS: usize = 4;
 
 /// The element that the page itself marks as its content; `None` if there is no such marker, or if it covers too little
 /// text.
-pub(super) fn stated<'a>(document: &'a Document, weights: &Weights) -> Option<Node<'a>> {
+pub(super) fn stated<'a>(document: &'a Document, weights: &Weights<'_>) -> Option<Node<'a>> {
     let page = weights.page(document);
     SIGNS.iter().find_map(|is_sign| {
         let signed = outermost(

@@ -3,6 +3,7 @@
 mod inline;
 mod table;
 
+use cicerone_domain::limits;
 use select::document::Document;
 use select::node::Node;
 
@@ -115,10 +116,8 @@ impl<'a> Writer<'a> {
         if text.is_empty() {
             return;
         }
-        let mut fence = "```".to_owned();
-        while text.contains(&fence) {
-            fence.push('`');
-        }
+        let longest = text.split(|char| char != '`').map(str::len).max().unwrap_or(0);
+        let fence = "`".repeat(3.max(longest + 1));
         let language = language(node).unwrap_or_default();
         self.block(&format!("{fence}{language}\n{text}\n{fence}"));
     }
@@ -126,7 +125,11 @@ impl<'a> Writer<'a> {
     fn list(&mut self, node: &Node<'_>, is_ordered: bool) {
         let mut number: i64 = node.attr("start").and_then(|start| start.parse().ok()).unwrap_or(1);
         let mut items = Vec::new();
+        let mut bytes = 0;
         for child in node.children() {
+            if bytes > limits::DOCUMENT_TEXT_BYTES {
+                break;
+            }
             let text = self.apart(&child, true);
             if text.is_empty() {
                 continue;
@@ -141,6 +144,7 @@ impl<'a> Writer<'a> {
                     if items.is_empty() { String::new() } else { " ".repeat(marker.len()) };
                 items.push(indented(&indent, &text));
             }
+            bytes += items.last().map_or(0, String::len);
         }
         self.end_line();
         if !items.is_empty() {
@@ -209,7 +213,11 @@ impl<'a> Writer<'a> {
         self.push(text, "\n\n");
     }
 
+    /// Text beyond the limit of a document, which is refused for it, is not copied out of each list around it.
     fn push(&mut self, text: &str, separator: &str) {
+        if self.out.len() > limits::DOCUMENT_TEXT_BYTES {
+            return;
+        }
         if !self.out.is_empty() {
             self.out.push_str(separator);
         }

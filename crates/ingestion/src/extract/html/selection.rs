@@ -1,5 +1,7 @@
 //! Which texts of a page are kept.
 
+use std::collections::HashMap;
+
 use select::document::Document;
 use select::node::Node;
 
@@ -37,9 +39,13 @@ impl Selection {
     /// These texts, and the rest of the code, tables and definition lists that contain them.
     pub(super) fn of_texts(document: &Document, texts: &[usize]) -> Self {
         let mut selection = Self::nothing(document);
+        // A table is judged once, not for each of its texts.
+        let mut judged: HashMap<usize, bool> = HashMap::new();
+        let mut is_kept =
+            |node: &Node<'_>| *judged.entry(node.index()).or_insert_with(|| is_kept_whole(node));
         for text in texts.iter().filter_map(|text| document.nth(*text)) {
             if !selection.holds(&text) {
-                match ancestors(&text).find(is_kept_whole) {
+                match ancestors(&text).find(&mut is_kept) {
                     Some(whole) => selection.add_all(&whole),
                     None => selection.add(&text),
                 }
@@ -49,7 +55,7 @@ impl Selection {
     }
 
     /// All readable text below `root`, except navigation and the like.
-    pub(super) fn of_region(document: &Document, root: &Node<'_>, weights: &Weights) -> Self {
+    pub(super) fn of_region(document: &Document, root: &Node<'_>, weights: &Weights<'_>) -> Self {
         let mut selection = Self::nothing(document);
         let most = weights.at(root).plain() * MOST / 100;
         selection.add_content(root, weights, most, &is_link_list);
@@ -65,7 +71,7 @@ impl Selection {
     }
 
     /// The same, including lists of links, which are the content of a table of contents.
-    pub(super) fn with_lists(document: &Document, root: &Node<'_>, weights: &Weights) -> Self {
+    pub(super) fn with_lists(document: &Document, root: &Node<'_>, weights: &Weights<'_>) -> Self {
         let mut selection = Self::nothing(document);
         let most = weights.at(root).plain() * MOST / 100;
         selection.add_content(root, weights, most, &|_, _, _| false);
@@ -86,7 +92,7 @@ impl Selection {
 
     /// Adds the blocks of running text that `whole` keeps. What the library omits from a list or a table is often part
     /// of the text, whereas boilerplate is short or full of links.
-    pub(super) fn add_prose(&mut self, document: &Document, whole: &Self, weights: &Weights) {
+    pub(super) fn add_prose(&mut self, document: &Document, whole: &Self, weights: &Weights<'_>) {
         for index in 0..self.holds.len() {
             let Some(block) = document.nth(index) else { continue };
             if self.holds(&block) || !whole.holds(&block) {
@@ -156,9 +162,9 @@ impl Selection {
     fn add_content(
         &mut self,
         node: &Node<'_>,
-        weights: &Weights,
+        weights: &Weights<'_>,
         most: usize,
-        is_list: &impl Fn(&Node<'_>, &str, &Weights) -> bool,
+        is_list: &impl Fn(&Node<'_>, &str, &Weights<'_>) -> bool,
     ) {
         if node.as_text().is_some() {
             return self.add(node);
@@ -195,7 +201,7 @@ impl Selection {
 }
 
 /// Whether an element is a form that does not contain the text of the page, as it does in some systems.
-fn is_small_form(node: &Node<'_>, weights: &Weights) -> bool {
+fn is_small_form(node: &Node<'_>, weights: &Weights<'_>) -> bool {
     node.name() == Some("form") && weights.at(node).plain() < FORM
 }
 
@@ -211,7 +217,7 @@ fn is_kept_whole(node: &Node<'_>) -> bool {
 }
 
 /// Whether a block consists mostly of links.
-fn is_link_list(node: &Node<'_>, name: &str, weights: &Weights) -> bool {
+fn is_link_list(node: &Node<'_>, name: &str, weights: &Weights<'_>) -> bool {
     let weight = weights.at(node);
     matches!(name, "ul" | "ol" | "div" | "section" | "p" | "table")
         && weight.all > 0

@@ -4,7 +4,7 @@
 //! names, but a common form: nearly all of their letters are in links to pages, and a heading or label above them has
 //! nothing else below it. A page with little other text is a table of contents, from which nothing is omitted.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use select::document::Document;
 use select::node::Node;
@@ -288,14 +288,37 @@ fn drop_announcements(document: &Document, selection: &Selection, blocks: &mut [
     let dropped = blocks.iter().filter(|block| block.is_dropped).flat_map(|block| &block.texts);
     let dropped: HashSet<usize> = dropped.map(Node::index).collect();
     let is_left = |text: &Node<'_>| selection.holds(text) && !dropped.contains(&text.index());
+    let mut texts = Texts::default();
     for block in blocks.iter_mut().filter(|block| block.level.is_some_and(|level| level > 1)) {
         let Some(text) = document.nth(block.node) else { continue };
-        block.is_dropped |= announces_links(&text, &is_left);
+        block.is_dropped |= announces_links(&text, &is_left, &mut texts);
+    }
+}
+
+/// What is known of texts and links, which may be in the boxes of many headings.
+#[derive(Default)]
+struct Texts {
+    weights: HashMap<usize, usize>,
+    are_links_to_pages: HashMap<usize, bool>,
+}
+
+impl Texts {
+    fn weight(&mut self, text: &Node<'_>, letters: &str) -> usize {
+        *self.weights.entry(text.index()).or_insert_with(|| weight_of(letters))
+    }
+
+    fn is_link_to_page(&mut self, link: &Node<'_>) -> bool {
+        let is_link = || is_link_to_page(link);
+        *self.are_links_to_pages.entry(link.index()).or_insert_with(is_link)
     }
 }
 
 /// Whether the box of a heading otherwise contains only omitted links.
-fn announces_links(within: &Node<'_>, is_left: &impl Fn(&Node<'_>) -> bool) -> bool {
+fn announces_links(
+    within: &Node<'_>,
+    is_left: &impl Fn(&Node<'_>) -> bool,
+    texts: &mut Texts,
+) -> bool {
     let mut around = std::iter::successors(Some(*within), Node::parent);
     let heading = around.find(|node| node.name().and_then(level).is_some());
     let Some((heading, around)) = heading.and_then(|node| Some((node, node.parent()?))) else {
@@ -314,11 +337,11 @@ fn announces_links(within: &Node<'_>, is_left: &impl Fn(&Node<'_>) -> bool) -> b
         if is_left(&text) {
             return false;
         }
-        let weight = weight_of(letters);
+        let weight = texts.weight(&text, letters);
         all += weight;
         let is_linked = above
             .find(|above| above.name() == Some("a") || above.index() == around.index())
-            .is_some_and(|above| above.name() == Some("a") && is_link_to_page(&above));
+            .is_some_and(|above| above.name() == Some("a") && texts.is_link_to_page(&above));
         linked += if is_linked { weight } else { 0 };
     }
     linked >= HEADLINE && linked * 100 >= all * LINKED

@@ -1,5 +1,6 @@
 mod leads;
 mod teasers;
+mod times;
 
 use url::Url;
 

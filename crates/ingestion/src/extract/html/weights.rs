@@ -1,10 +1,12 @@
 //! The amount of readable text below each element of a page.
 
+use std::cell::OnceCell;
+
 use select::document::Document;
 use select::node::Node;
 
 use super::dom::{elements, is_beside, is_unread, roots};
-use super::names::{Purpose, purpose};
+use super::names::{Headings, Purpose, purpose};
 
 /// An element with this percentage of a page's text is content, even if its name says otherwise.
 const MOST: usize = 70;
@@ -32,19 +34,30 @@ impl Weight {
 
 /// The weight of each node of a page, without navigation and the like.
 #[derive(Debug)]
-pub(super) struct Weights {
+pub(super) struct Weights<'d> {
+    document: &'d Document,
     of: Vec<Weight>,
     /// The minimum weight of an element that is content, even if its name says otherwise.
     most: usize,
     /// For each node, whether it contains text that the page marks as its body. Empty if the page marks none.
     holds_body: Vec<bool>,
+    headings: Headings,
+    /// The purpose of each node, once it was asked for.
+    purposes: Vec<OnceCell<Option<Purpose>>>,
 }
 
-impl Weights {
-    pub(super) fn of(document: &Document) -> Self {
+impl<'d> Weights<'d> {
+    pub(super) fn of(document: &'d Document) -> Self {
         // At first, names are ignored, which gives the total amount of text.
         let of = vec![Weight::default(); document.nodes.len()];
-        let mut weights = Self { of, most: 0, holds_body: Vec::new() };
+        let mut weights = Self {
+            document,
+            of,
+            most: 0,
+            holds_body: Vec::new(),
+            headings: Headings::of(document),
+            purposes: vec![OnceCell::new(); document.nodes.len()],
+        };
         weights.weigh_page(document);
         weights.most = (weights.page(document) * MOST / 100).max(1);
         weights.find_bodies(document);
@@ -66,11 +79,16 @@ impl Weights {
     pub(super) fn is_beside_by_name(&self, node: &Node<'_>) -> bool {
         let plain = self.at(node).plain();
         (plain < self.most || self.is_apart_from_body(node))
-            && match purpose(node) {
+            && match self.purpose(node) {
                 Some(Purpose::Control) => plain <= CONTROL,
                 Some(Purpose::Beside) => true,
                 None => false,
             }
+    }
+
+    fn purpose(&self, node: &Node<'_>) -> Option<Purpose> {
+        let find = || purpose(self.document, node, &self.headings);
+        self.purposes.get(node.index()).map_or_else(find, |known| *known.get_or_init(find))
     }
 
     fn find_bodies(&mut self, document: &Document) {
