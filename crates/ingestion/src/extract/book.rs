@@ -1,5 +1,7 @@
 //! Books (EPUB 2 and 3): their chapters in reading order.
 
+use std::collections::HashMap;
+
 use super::docx::element::Element;
 use super::docx::package::Package;
 use super::{Reading, Unreadable, html};
@@ -29,8 +31,13 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
     let listing = Element::parse(&listing)?;
     let folder = main.rsplit_once('/').map_or("", |(folder, _)| folder);
 
-    let mut items = Vec::new();
-    listing.find_all("item", &mut items);
+    let mut listed = Vec::new();
+    listing.find_all("item", &mut listed);
+    // By their ids, because each chapter looks one up.
+    let mut items = HashMap::new();
+    for item in listed {
+        items.entry(item.attribute("id")).or_insert(item);
+    }
     let mut order = Vec::new();
     listing.find_all("itemref", &mut order);
     let mut warnings = Warnings::default();
@@ -41,7 +48,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
     let mut text = String::new();
     for place in order.into_iter().take(CHAPTERS) {
         let id = place.attribute("idref");
-        let Some(item) = items.iter().find(|item| item.attribute("id") == id) else { continue };
+        let Some(item) = items.get(&id) else { continue };
         let is_contents = item
             .attribute("properties")
             .is_some_and(|words| words.split_ascii_whitespace().any(|word| word == "nav"));
@@ -100,4 +107,41 @@ fn decoded(address: &str) -> String {
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+    use std::io::{Cursor, Write as _};
+
+    use zip::ZipWriter;
+    use zip::write::SimpleFileOptions;
+
+    use super::read;
+
+    /// Each chapter once looked through the whole list of files: minutes for this book.
+    #[test]
+    fn the_time_is_linear_in_files_and_chapters() {
+        let items = (0..100_000).fold(String::new(), |mut items, item| {
+            write!(items, r#"<item id="i{item}" href="none"/>"#).unwrap();
+            items
+        });
+        let chapters = r#"<itemref idref="last"/>"#.repeat(4_999);
+        let listing = format!(
+            r#"<package><manifest>{items}<item id="last" href="none"/><item id="a" href="a.html"/></manifest><spine>{chapters}<itemref idref="a"/></spine></package>"#
+        );
+        let container =
+            r#"<container><rootfiles><rootfile full-path="a.opf"/></rootfiles></container>"#;
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        for (name, body) in [
+            ("META-INF/container.xml", container),
+            ("a.opf", listing.as_str()),
+            ("a.html", "<p>The chapter."),
+        ] {
+            writer.start_file(name, SimpleFileOptions::default()).unwrap();
+            writer.write_all(body.as_bytes()).unwrap();
+        }
+        let book = writer.finish().unwrap().into_inner();
+        assert_eq!(read(&book).unwrap().text, "The chapter.");
+    }
 }

@@ -51,8 +51,8 @@ pub fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
     let (footnotes, endnotes) = (side("footnotes")?, side("endnotes")?);
     let styles = Styles::of(&Element::parse(&styles)?);
     let mut numbering = Numbering::of(&Element::parse(&numbering)?);
-    let notes =
-        Notes { footnotes: Element::parse(&footnotes)?, endnotes: Element::parse(&endnotes)? };
+    let (footnotes, endnotes) = (Element::parse(&footnotes)?, Element::parse(&endnotes)?);
+    let notes = Notes::of(&footnotes, &endnotes);
 
     let Some(document) = package.part(&main)? else { return Err(package::no_document()) };
     let document = Element::parse(&document)?;

@@ -1,5 +1,7 @@
 //! RTF files (Rich Text Format 1.9.1): their text, without layout.
 
+use std::collections::HashMap;
+
 use encoding_rs::{Encoding, WINDOWS_1252};
 
 use super::{Reading, Unreadable};
@@ -52,7 +54,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
         groups: Vec::new(),
         state: State { skips: 1, ..State::default() },
         encoding: WINDOWS_1252,
-        fonts: Vec::new(),
+        fonts: HashMap::new(),
         pending: Vec::new(),
         out: String::new(),
         row: Vec::new(),
@@ -100,7 +102,7 @@ struct Reader<'a> {
     /// That of the document.
     encoding: &'static Encoding,
     /// Encodings of fonts, by number.
-    fonts: Vec<(i32, &'static Encoding)>,
+    fonts: HashMap<i32, &'static Encoding>,
     /// Pending bytes in that encoding: a character may have two.
     pending: Vec<u8>,
     out: String,
@@ -205,7 +207,7 @@ impl Reader<'_> {
             }
             ("fcharset", Some(set)) if self.state.is_fonts => {
                 if let Some(encoding) = code_page(page_of_set(set)) {
-                    self.fonts.push((self.state.font, encoding));
+                    self.fonts.entry(self.state.font).or_insert(encoding);
                 }
             }
             ("v", on) => self.state.is_hidden = on != Some(0),
@@ -281,8 +283,8 @@ impl Reader<'_> {
     /// Decodes the pending bytes.
     fn flush(&mut self) {
         if !self.pending.is_empty() {
-            let font = self.fonts.iter().find(|(number, _)| *number == self.state.font);
-            let encoding = font.map_or(self.encoding, |(_, encoding)| encoding);
+            let font = self.fonts.get(&self.state.font);
+            let encoding = font.copied().unwrap_or(self.encoding);
             let bytes = std::mem::take(&mut self.pending);
             let text = encoding.decode_without_bom_handling(&bytes).0;
             self.begin_cell();
@@ -383,6 +385,15 @@ mod tests {
     #[test]
     fn characters_of_two_halves_and_two_bytes_are_whole() {
         assert_eq!(text(r"{\rtf1 \uc1\u-10179?\u-8704? \ansicpg932 \'93\'fa}"), "😀 日");
+    }
+
+    /// The font of each piece of text once was searched for in the table of fonts: minutes for this file.
+    #[test]
+    fn the_time_is_linear_in_fonts() {
+        let fonts: String =
+            (0..200_000).map(|font| format!(r"{{\f{font}\fcharset204 A;}}")).collect();
+        let rtf = format!(r"{{\rtf1{{\fonttbl{fonts}}}\f999999 {}}}", "a{}".repeat(500_000));
+        assert_eq!(text(&rtf).len(), 500_000);
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Presentations (PPTX; ECMA-376, PresentationML): each slide with its title, text, tables, charts and notes.
 
+use std::collections::HashMap;
+
 use super::docx::drawings::Drawings;
 use super::docx::element::Element;
 use super::docx::markdown::{Block, Kind, one_line, render};
-use super::docx::package::Package;
+use super::docx::package::{Package, Relationship};
 use super::{Reading, Unreadable, title};
 use cicerone_domain::content::{Parts, WarningReason, Warnings};
 
@@ -29,6 +31,11 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
     let presentation = Element::parse(&presentation)?;
     let mut listed = Vec::new();
     presentation.find_all("sldId", &mut listed);
+    // By their ids, because each slide looks one up.
+    let mut links: HashMap<&str, &Relationship> = HashMap::new();
+    for part in &parts {
+        links.entry(&part.id).or_insert(part);
+    }
     let mut text = String::new();
     let mut pages = Vec::new();
     let mut warnings = Warnings::default();
@@ -38,7 +45,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
     }
     for slide in listed.into_iter().take(SLIDES) {
         let id = slide.reference().unwrap_or_default();
-        let Some(link) = parts.iter().find(|link| link.id == id) else { continue };
+        let Some(link) = links.get(&*id) else { continue };
         let blocks = slide_blocks(&mut package, &link.target)?;
         let rendered = render(&blocks);
         if !text.is_empty() && !rendered.is_empty() {

@@ -1,5 +1,7 @@
 //! A story (the body, a note, a header): its paragraphs and tables in order.
 
+use std::collections::HashSet;
+
 use super::drawings::Drawings;
 use super::element::Element;
 use super::field::Fields;
@@ -28,7 +30,7 @@ pub(super) struct Story<'s> {
     /// Referenced notes that wait for the end of the block.
     waiting: Vec<&'s Element<'s>>,
     /// Notes that were read.
-    read: Vec<*const Element<'s>>,
+    read: HashSet<*const Element<'s>>,
     /// How many tables, text boxes and notes enclose the current place.
     depth: usize,
     /// It is a header or footer.
@@ -55,7 +57,7 @@ impl<'s> Story<'s> {
             initial: String::new(),
             fields: Fields::default(),
             waiting: Vec::new(),
-            read: Vec::new(),
+            read: HashSet::new(),
             depth: 0,
             is_margin: false,
             title: None,
@@ -179,8 +181,7 @@ impl<'s> Story<'s> {
     /// The notes that the previous block refers to, each after its first reference.
     fn read_notes(&mut self, blocks: &mut Vec<Block>) {
         for note in std::mem::take(&mut self.waiting) {
-            if !self.read.iter().any(|seen| std::ptr::eq(*seen, note)) {
-                self.read.push(note);
+            if self.read.insert(std::ptr::from_ref(note)) {
                 let of_note = self.blocks(note);
                 blocks.extend(of_note);
             }

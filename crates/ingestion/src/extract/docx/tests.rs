@@ -1,3 +1,5 @@
+mod times;
+
 use std::io::{Cursor, Write as _};
 
 use zip::write::SimpleFileOptions;
