@@ -4,6 +4,7 @@ use hayro_font::kurbo::{self, Affine, Point, Vec2};
 use hayro_syntax::object::{Array, Dict, Name, Object, Rect, Stream, String as Bytes};
 use hayro_syntax::page::{Page, Resources};
 
+use super::bounds::{self, Budget};
 use super::content::{Interpreter, Shown, Tools};
 use super::glyph::{Characters, Glyph};
 use super::state::State;
@@ -45,6 +46,10 @@ pub(super) fn read<'a>(
     let annotations = annotations.iter().flat_map(Array::iter::<Dict<'a>>).take(ANNOTATIONS);
     let mut links = Vec::new();
     for annotation in annotations {
+        if !tools.budget.annotation() {
+            shown.is_cut = true;
+            break;
+        }
         let kind = annotation.get::<Name<'_>>(b"Subtype");
         let kind: &[u8] = kind.as_ref().map_or(b"", |kind| kind.as_ref());
         let is_unseen = annotation.get::<u32>(b"F").is_some_and(|flags| flags & UNSEEN != 0);
@@ -63,8 +68,10 @@ pub(super) fn read<'a>(
         draw(&annotation, place, tools, shown, visible);
         if shown.bytes == before {
             let stated = match kind {
-                b"Widget" => value(&annotation),
-                b"FreeText" | b"Stamp" => string(annotation.get::<Object<'_>>(b"Contents")),
+                b"Widget" => value(&annotation, tools.budget),
+                b"FreeText" | b"Stamp" => {
+                    string(annotation.get::<Object<'_>>(b"Contents"), tools.budget)
+                }
                 _ => None,
             };
             write(stated.as_deref().unwrap_or_default(), place, shown, visible);
@@ -118,7 +125,7 @@ fn is_checked(field: &Dict<'_>) -> bool {
 }
 
 /// The value of a text or choice field.
-fn value(field: &Dict<'_>) -> Option<String> {
+fn value(field: &Dict<'_>, budget: &mut Budget) -> Option<String> {
     let kind = inherited::<Name<'_>>(field, b"FT")?;
     let flags = inherited::<u32>(field, b"Ff").unwrap_or(0);
     if !matches!(kind.as_ref(), b"Tx" | b"Ch") || flags & PASSWORD != 0 {
@@ -126,10 +133,11 @@ fn value(field: &Dict<'_>) -> Option<String> {
     }
     match inherited::<Object<'_>>(field, b"V")? {
         Object::Array(values) => {
-            let values = values.iter::<Object<'_>>().filter_map(|value| string(Some(value)));
+            let values = values.iter::<Object<'_>>();
+            let values = values.filter_map(|value| string(Some(value), budget));
             Some(values.collect::<Vec<_>>().join("\n"))
         }
-        value => string(Some(value)),
+        value => string(Some(value), budget),
     }
 }
 
@@ -148,10 +156,13 @@ where
     None
 }
 
-fn string(object: Option<Object<'_>>) -> Option<String> {
-    match object? {
-        Object::String(text) => Some(text_string(text.as_bytes())),
-        Object::Stream(stream) => super::bounds::decoded(&stream).map(|text| text_string(&text)),
+/// A text; `None` if the values of the document have more bytes than the limit.
+fn string(object: Option<Object<'_>>, budget: &mut Budget) -> Option<String> {
+    let object = object.filter(|_| budget.has_value_bytes())?;
+    let mut text = |bytes: &[u8]| budget.value_bytes(bytes.len()).then(|| text_string(bytes));
+    match object {
+        Object::String(string) => text(string.as_bytes()),
+        Object::Stream(stream) => text(&bounds::decoded(&stream)?),
         _ => None,
     }
 }

@@ -24,6 +24,12 @@ const PAGE_GLYPHS: u32 = 500_000;
 const FORMS: u32 = 50_000;
 /// The maximum number of content bytes of the forms of a document, each counted as often as it is drawn.
 const FORM_BYTES: usize = 512 * 1024 * 1024;
+/// The maximum number of content bytes of all pages, which may share their content.
+const ALL_CONTENT_BYTES: usize = 512 * 1024 * 1024;
+/// The maximum number of annotations that are read in a document, whose pages may share them.
+const ANNOTATIONS: u32 = 300_000;
+/// The maximum number of bytes of the values of form fields, which may share their value.
+const VALUE_BYTES: usize = 64 * 1024 * 1024;
 /// The maximum nesting depth of forms.
 pub(super) const FORM_DEPTH: usize = 16;
 /// The maximum nesting depth of graphics states.
@@ -39,6 +45,9 @@ pub(super) struct Budget {
     page_glyphs: u32,
     forms: u32,
     form_bytes: usize,
+    content_bytes: usize,
+    annotations: u32,
+    value_bytes: usize,
 }
 
 impl Default for Budget {
@@ -49,6 +58,9 @@ impl Default for Budget {
             page_glyphs: PAGE_GLYPHS,
             forms: FORMS,
             form_bytes: FORM_BYTES,
+            content_bytes: ALL_CONTENT_BYTES,
+            annotations: ANNOTATIONS,
+            value_bytes: VALUE_BYTES,
         }
     }
 }
@@ -73,12 +85,46 @@ impl Budget {
         take(&mut self.forms)
     }
 
+    /// Whether any form may be drawn whose bytes are not known yet.
+    pub(super) fn has_form_bytes(&self) -> bool {
+        self.form_bytes > 0
+    }
+
     /// Whether a form with this number of bytes may be drawn.
     pub(super) fn form_bytes(&mut self, bytes: usize) -> bool {
-        let left = self.form_bytes.checked_sub(bytes);
-        self.form_bytes = left.unwrap_or(0);
-        left.is_some()
+        take_bytes(&mut self.form_bytes, bytes)
     }
+
+    /// Whether any content of a page may be decoded.
+    pub(super) fn has_content_bytes(&self) -> bool {
+        self.content_bytes > 0
+    }
+
+    /// Whether this many bytes of the content of a page may be read.
+    pub(super) fn content_bytes(&mut self, bytes: usize) -> bool {
+        take_bytes(&mut self.content_bytes, bytes)
+    }
+
+    /// Whether one more annotation may be read.
+    pub(super) fn annotation(&mut self) -> bool {
+        take(&mut self.annotations)
+    }
+
+    /// Whether any value of a form field may be decoded.
+    pub(super) fn has_value_bytes(&self) -> bool {
+        self.value_bytes > 0
+    }
+
+    /// Whether a value of this many bytes may be read.
+    pub(super) fn value_bytes(&mut self, bytes: usize) -> bool {
+        take_bytes(&mut self.value_bytes, bytes)
+    }
+}
+
+fn take_bytes(left: &mut usize, bytes: usize) -> bool {
+    let less = left.checked_sub(bytes);
+    *left = less.unwrap_or(0);
+    less.is_some()
 }
 
 fn take(left: &mut u32) -> bool {
@@ -132,5 +178,24 @@ fn inflates_to_more(data: &[u8], limit: usize) -> bool {
         if usize::try_from(inflater.total_out()).unwrap_or(usize::MAX) > limit {
             return true;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Budget;
+
+    /// What does not fit uses up the rest, so that it is not decoded again for each page or form that shares it.
+    #[test]
+    fn what_exceeds_a_limit_ends_it() {
+        let mut budget = Budget::default();
+        assert!(budget.has_form_bytes() && budget.form_bytes(1));
+        assert!(!budget.form_bytes(usize::MAX) && !budget.has_form_bytes());
+        assert!(budget.has_content_bytes() && budget.content_bytes(1));
+        assert!(!budget.content_bytes(usize::MAX) && !budget.has_content_bytes());
+        assert!(budget.has_value_bytes() && budget.value_bytes(1));
+        assert!(!budget.value_bytes(usize::MAX) && !budget.has_value_bytes());
+        budget.annotations = 1;
+        assert!(budget.annotation() && !budget.annotation());
     }
 }

@@ -111,9 +111,12 @@ impl<'a, 'd, 't> Interpreter<'a, 'd, 't> {
             self.shown.is_cut = true;
             return;
         }
-        let content = bounds::decoded(form);
-        let Some(content) = content.filter(|content| self.tools.budget.form_bytes(content.len()))
-        else {
+        // Decoding takes time, too: nothing is decoded that would not be drawn, and what decodes to nothing counts.
+        let has_bytes = self.tools.budget.has_form_bytes();
+        let content = if has_bytes { bounds::decoded(form) } else { None };
+        let bytes = content.as_ref().map_or(0, |content| content.len());
+        let fits = self.tools.budget.form_bytes(bytes.max(form.raw_data().len()));
+        let Some(content) = content.filter(|_| fits) else {
             self.shown.is_cut = true;
             return;
         };

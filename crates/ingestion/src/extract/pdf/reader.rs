@@ -62,8 +62,16 @@ fn collect<'a>(page: &Page<'a>, tools: &mut Tools<'a, '_>) -> Collected {
     let mut is_broken = false;
     // Content that was read before the library panics is kept.
     let outcome = guarded(|| {
+        if !tools.budget.has_content_bytes() {
+            shown.is_cut = true;
+            return;
+        }
         let (content, is_whole) = content(page);
         is_broken = !is_whole;
+        if !tools.budget.content_bytes(content.len()) {
+            shown.is_cut = true;
+            return;
+        }
         let mut interpreter = Interpreter::new(tools, &mut shown, visible);
         interpreter.read(&content, page.resources(), State::new(Affine::IDENTITY), 0);
     });

@@ -6,6 +6,9 @@ use super::rows::Row;
 const ROWS: usize = 4;
 /// ... and at most this many: pages have fewer, and the comparison is quadratic.
 const MOST_ROWS: usize = 500;
+/// ... and at most this many rows beside it are merged with it, up to this many cells in a row: tables have fewer.
+const MOST_BESIDE: usize = 4 * MOST_ROWS;
+const COLUMNS: usize = 64;
 /// The cells of a table have at most this many characters on average; lines of text have more.
 const CHARS: usize = 24;
 /// Edges that differ by less than this fraction of their size are aligned.
@@ -75,8 +78,9 @@ fn joined(stack: &[Row], after: &[Row]) -> Option<(Vec<Row>, usize)> {
     let mut table = stack.to_vec();
     let mut used = 0;
     let (mut cells, mut numbers) = (0_usize, 0_usize);
-    for row in after {
-        let partner = table.iter_mut().find(|one| stands_beside(one, row));
+    for row in after.iter().take(MOST_BESIDE) {
+        let has_room = |one: &Row| one.cells.len() < COLUMNS;
+        let partner = table.iter_mut().find(|one| has_room(one) && stands_beside(one, row));
         let Some(partner) = partner else { break };
         cells += 1;
         numbers += usize::from(row.cells.iter().any(|run| is_number(&run.text)));

@@ -6,6 +6,7 @@ use super::quality::Quality;
 use super::{PdfReader, furniture, lines, read, read_alone};
 
 mod faults;
+mod times;
 
 /// A file of these objects, the first of which is the catalog; an empty one is left out.
 fn pdf(objects: &[String]) -> Vec<u8> {

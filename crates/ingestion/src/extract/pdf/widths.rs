@@ -8,13 +8,19 @@ use pdf_extract::{Dictionary, Document, Object};
 
 /// Glyphs of one font whose widths are stated.
 const GLYPHS: usize = 65_536;
+/// ... and those of all fonts; the widths of further fonts stay as they are.
+const ALL_GLYPHS: usize = 32 * GLYPHS;
 
 /// Rewrites the widths of all composite fonts.
 pub(super) fn repair(document: &mut Document) {
+    // Very many fonts may share their widths.
+    let mut left = ALL_GLYPHS;
     let fonts: Vec<_> = document
         .objects
         .iter()
-        .filter_map(|(id, object)| Some((*id, repaired(document, object.as_dict().ok()?)?)))
+        .filter_map(|(id, object)| {
+            Some((*id, repaired(document, object.as_dict().ok()?, &mut left)?))
+        })
         .collect();
     for (id, font) in fonts {
         document.objects.insert(id, Object::Dictionary(font));
@@ -22,7 +28,7 @@ pub(super) fn repair(document: &mut Document) {
 }
 
 /// The font with its widths in the form that is read correctly. `None` if it is not such a font.
-fn repaired(document: &Document, font: &Dictionary) -> Option<Dictionary> {
+fn repaired(document: &Document, font: &Dictionary, left: &mut usize) -> Option<Dictionary> {
     let kind = font.get(b"Subtype").ok()?.as_name().ok()?;
     if !kind.starts_with(b"CIDFontType") {
         return None;
@@ -34,13 +40,16 @@ fn repaired(document: &Document, font: &Dictionary) -> Option<Dictionary> {
     if let Some(Ok(widths)) =
         font.get(b"W").ok().map(|widths| resolved(document, widths).as_array())
     {
-        font.set("W", Object::Array(spelled_out(document, widths)));
+        if *left == 0 {
+            return Some(font);
+        }
+        font.set("W", Object::Array(spelled_out(document, widths, left)));
     }
     Some(font)
 }
 
 /// All widths as `first [w w w]`.
-fn spelled_out(document: &Document, widths: &[Object]) -> Vec<Object> {
+fn spelled_out(document: &Document, widths: &[Object], left: &mut usize) -> Vec<Object> {
     let mut spelled = Vec::new();
     let mut glyphs = 0;
     let mut rest = widths;
@@ -67,6 +76,8 @@ fn spelled_out(document: &Document, widths: &[Object]) -> Vec<Object> {
         }
         spelled.extend([Object::Integer(start as i64), Object::Array(list)]);
     }
+    // Each entry of the list counts, also if it names no glyph.
+    *left = left.saturating_sub(glyphs.max(widths.len()));
     spelled
 }
 
