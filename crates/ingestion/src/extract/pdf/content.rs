@@ -88,8 +88,10 @@ impl<'a, 'd, 't> Interpreter<'a, 'd, 't> {
             };
             stops = 0;
             if !self.tools.budget.operator() {
+                // It is not broken: the second reader would take too long for it.
                 self.shown.is_cut = true;
-                break;
+                self.marked.truncate(marks);
+                return;
             }
             let operator: &[u8] = instruction.operator;
             shows += usize::from(matches!(operator, b"Tj" | b"TJ"));

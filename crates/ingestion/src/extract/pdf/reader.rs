@@ -101,14 +101,21 @@ pub(super) fn visible(page: &Page<'_>) -> Option<Rect> {
 
 /// The content of a page, and whether all of it could be decoded.
 pub(super) fn content(page: &Page<'_>) -> (Vec<u8>, bool) {
-    let (mut content, mut is_whole) = (Vec::new(), true);
-    let mut add = |stream: &Stream<'_>| match bounds::decoded(stream) {
-        Some(decoded) if content.len() + decoded.len() <= bounds::CONTENT_BYTES => {
-            content.extend_from_slice(&decoded);
-            // Streams are separated as if by a blank.
-            content.push(b' ');
+    let (mut content, mut is_whole, mut is_full) = (Vec::new(), true, false);
+    let mut add = |stream: &Stream<'_>| {
+        // Behind a stream that does not fit, none is decoded.
+        let decoded = if is_full { None } else { bounds::decoded(stream) };
+        is_full |= decoded
+            .as_ref()
+            .is_some_and(|decoded| content.len() + decoded.len() > bounds::CONTENT_BYTES);
+        match decoded.filter(|_| !is_full) {
+            Some(decoded) => {
+                content.extend_from_slice(&decoded);
+                // Streams are separated as if by a blank.
+                content.push(b' ');
+            }
+            None => is_whole = false,
         }
-        _ => is_whole = false,
     };
     if let Some(stream) = page.raw().get::<Stream<'_>>(b"Contents") {
         add(&stream);
