@@ -12,6 +12,7 @@ mod purpose;
 mod readings;
 mod refusal;
 mod replies;
+mod spaced;
 mod units;
 
 use async_trait::async_trait;

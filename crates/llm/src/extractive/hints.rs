@@ -2,7 +2,7 @@
 
 use compact_str::CompactString;
 
-use super::asking::Spaced;
+use super::spaced::Spaced;
 
 /// The kind of thing that a question asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

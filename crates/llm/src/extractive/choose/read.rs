@@ -7,10 +7,11 @@ use cicerone_domain::retrieval::Hit;
 use cicerone_language::{Language, Subject, defined_term};
 
 use super::quoted::{Quoted, ends_sentence, is_question};
-use crate::extractive::asking::{Spaced, is_explained};
+use crate::extractive::asking::is_explained;
 use crate::extractive::hints::{Wanted, is_negated};
 use crate::extractive::matcher::{Mask, Matcher, Occurrence};
 use crate::extractive::readings::Reading;
+use crate::extractive::spaced::Spaced;
 use crate::extractive::units::{Kind, Unit};
 
 /// A further passage needs this share of the weight of the best one; less if it is technical: of a page of options, one line
