@@ -22,5 +22,7 @@ pub(crate) fn run(check: bool) -> anyhow::Result<()> {
     } else {
         process::write(&path, &document)?;
     }
-    cicerone_clients::run(&process::root(), check)
+    let clients = ["run", "--quiet", "--package", "cicerone-clients", "--"];
+    let options: &[&str] = if check { &["--check"] } else { &[] };
+    process::cargo(&[&clients, options].concat(), &[])
 }

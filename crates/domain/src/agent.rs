@@ -172,7 +172,7 @@ impl Temperature {
         Self(value)
     }
 
-    /// The number.
+    /// The temperature as a number, never `-0.0`.
     pub const fn get(self) -> f64 {
         self.0
     }
@@ -211,7 +211,7 @@ impl ReplyTokens {
         Self(value)
     }
 
-    /// The number.
+    /// The number of tokens.
     pub const fn get(self) -> u32 {
         self.0
     }

@@ -124,7 +124,7 @@ pub enum Error {
     QuotaExceeded {
         /// What the quota limits: `messages` or `model tokens`.
         what: &'static str,
-        /// The quota.
+        /// The quota of a month.
         limit: u64,
         /// When the next month begins.
         until: Timestamp,

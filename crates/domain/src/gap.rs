@@ -276,7 +276,7 @@ impl GapLimit {
         })
     }
 
-    /// The number.
+    /// The number of gaps.
     pub const fn get(self) -> u32 {
         self.0
     }

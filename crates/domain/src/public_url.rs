@@ -31,7 +31,7 @@ impl PublicUrl {
         Ok(Self(url.as_str().trim_end_matches('/').to_owned()))
     }
 
-    /// The address.
+    /// The address, without a final slash.
     pub fn as_str(&self) -> &str {
         &self.0
     }

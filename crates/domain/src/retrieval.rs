@@ -26,7 +26,7 @@ impl AgentVersion {
     }
 }
 
-/// A question.
+/// What is searched for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Query {
     /// The question itself.
@@ -56,7 +56,7 @@ impl SearchLimit {
         })
     }
 
-    /// The number.
+    /// The number of hits.
     pub const fn get(self) -> u32 {
         self.0
     }

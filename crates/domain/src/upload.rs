@@ -51,7 +51,7 @@ impl Filename {
         Self(name)
     }
 
-    /// The name.
+    /// The name without folders, control characters or direction controls; never blank.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -180,7 +180,7 @@ impl ObjectKey {
         Some(Self::of(id))
     }
 
-    /// Its text.
+    /// The name in the object store, `uploads/` and the id.
     pub fn as_str(&self) -> &str {
         &self.0
     }

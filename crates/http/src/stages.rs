@@ -12,7 +12,7 @@ use metrics::Histogram;
 
 /// The header of the W3C's "Server Timing" with the stages and their milliseconds.
 pub(crate) const SERVER_TIMING: HeaderName = HeaderName::from_static("server-timing");
-/// The histogram.
+/// The histogram of the seconds that each stage of a reply took.
 const METRIC: &str = "cicerone_reply_stage_seconds";
 /// The stage before those of the domain: finding the key, and counting the request against its
 /// limits.

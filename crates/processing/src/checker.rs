@@ -94,7 +94,7 @@ impl Checker {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// [`Error::Unavailable`] and [`Error::Internal`], as of every [store](cicerone_domain::ports).
     pub async fn run_one(&self) -> Result<Checked, Error> {
         let now = self.ports.clock.now();
         let after = *self.last.lock();

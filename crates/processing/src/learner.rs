@@ -50,7 +50,7 @@ const REFUSED: &str = "cicerone_passages_without_vector_total";
 pub struct LearnerPorts {
     /// The sources that lack vectors, and the stored vectors.
     pub vectors: Arc<dyn VectorStore>,
-    /// The model.
+    /// Makes the vectors of passages.
     pub embedder: Arc<dyn Embedder>,
     /// The index, to be brought up to date before the first question.
     pub index: Arc<dyn PassageIndex>,

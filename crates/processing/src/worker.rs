@@ -227,7 +227,7 @@ impl Worker {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// [`Error::Unavailable`] and [`Error::Internal`], as of every [store](cicerone_domain::ports).
     pub async fn reclaim(&self, which: Reclaim) -> Result<(), Error> {
         let entropy = Arc::clone(&self.ports.entropy);
         let event_id = Arc::new(move || Id::random(entropy.as_ref()));

@@ -36,7 +36,7 @@ const READ_PATIENCE: Duration = Duration::from_millis(250);
 /// The ports of search by meaning.
 #[derive(Clone)]
 pub struct MeaningPorts {
-    /// The model.
+    /// Makes the vectors of questions.
     pub embedder: Arc<dyn Embedder>,
     /// Reads the vectors of passages, and the passages.
     pub feed: Arc<dyn VectorFeed>,

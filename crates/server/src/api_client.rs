@@ -97,7 +97,7 @@ impl ApiError {
     }
 }
 
-/// A success.
+/// What the server answered if it did what was asked.
 struct Answer {
     body: Vec<u8>,
     is_replay: bool,

@@ -137,7 +137,7 @@ ready and with 1 otherwise: a health check for containers.")]
 Example:
   cicerone completions bash > /etc/bash_completion.d/cicerone")]
     Completions {
-        /// The shell.
+        /// The shell that reads them.
         shell: Shell,
     },
     /// Read untrusted documents. The program starts itself with this subcommand.
@@ -282,7 +282,7 @@ are none.";
 
 #[derive(Debug, Args)]
 pub(crate) struct LimitArguments {
-    /// The account.
+    /// The name of the account.
     pub(crate) name: String,
     /// Messages per month: a number, `unlimited` (or `none`), or `default` for the quota in the settings.
     #[arg(long, value_name = "NUMBER", value_parser = parse_quota)]

@@ -44,7 +44,7 @@ pub enum OpenObjectsError {
     /// The folder cannot be made.
     #[error("cannot create the folder `{}`", .path.display())]
     Folder {
-        /// The address.
+        /// The path of the folder.
         path: PathBuf,
         /// Why not.
         #[source]

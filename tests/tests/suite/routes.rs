@@ -64,7 +64,7 @@ const RECEIPT: &str = "/v1/conversations/{conversation_id}/messages/{n}/receipt"
 const PAIRS: &str = "/v1/sources/{source_id}/pairs";
 
 /// All routes that need a key.
-pub(crate) const ROUTES: [Route; 68] = [
+pub(crate) const ROUTES: &[Route] = &[
     route("POST", "/v1/agents", "agents:write", Body::Agent),
     route("GET", "/v1/agents", "agents:read", Body::None),
     route("GET", "/v1/agents/{agent_id}", "agents:read", Body::None),

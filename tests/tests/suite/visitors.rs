@@ -31,7 +31,7 @@ use crate::coverage::Covers;
 use crate::world::{a_second_later, program};
 
 /// The tests of each public route.
-pub(crate) const COVERS: [&Covers; 9] = [
+pub(crate) const COVERS: &[&Covers] = &[
     &configuration::COVERS,
     &configuration::BEGIN,
     &messages::COVERS,

@@ -24,7 +24,7 @@ fn is_partial() -> bool {
 
 /// The answers that the document describes or a test declares, as operation, status and code, and that no test has received.
 fn missing(operations: &[(String, Value)]) -> Vec<String> {
-    let covers = ENDPOINTS.into_iter().chain(visitors::COVERS).chain(&without_key::COVERS);
+    let covers = ENDPOINTS.iter().chain(visitors::COVERS).copied().chain(without_key::COVERS);
     let declared = covers.flat_map(|covers| {
         covers.cases.iter().map(|(case, _)| (covers.route.to_owned(), (*case).to_owned()))
     });

@@ -34,7 +34,7 @@ impl RetentionDays {
         Self(days)
     }
 
-    /// The number.
+    /// The number of days.
     pub const fn get(self) -> u32 {
         self.0
     }

@@ -86,7 +86,7 @@ pub enum PageReason {
     },
     /// The crawl had reached its limit of pages.
     PageLimit {
-        /// The limit.
+        /// The limit of the source, in pages.
         pages: u64,
     },
     /// The crawl had reached its time limit.

@@ -33,7 +33,7 @@ pub struct RunClaim {
     pub after: Option<Id<kind::Account>>,
     /// Names the lease.
     pub token: String,
-    /// The time.
+    /// The time of the request: runs that are due by then may be claimed.
     pub now: Timestamp,
     /// The end of the lease.
     pub until: Timestamp,

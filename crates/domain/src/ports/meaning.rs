@@ -114,7 +114,7 @@ pub struct VectorClaim {
     pub after: Option<Id<kind::Account>>,
     /// The maximum number of passages.
     pub count: usize,
-    /// The time.
+    /// The time of the request: sources that are due by then may be claimed.
     pub now: Timestamp,
     /// Until then, the source is not given to another claimant.
     pub until: Timestamp,

@@ -76,11 +76,11 @@ impl Agents {
         self.store.insert_agent(agent, completion).await
     }
 
-    /// The agent.
+    /// The agent with this id.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`].
+    /// [`Error::NotFound`] if there is none in the scope.
     pub async fn find(&self, scope: &Scope, id: Id<kind::Agent>) -> Result<Agent, Error> {
         self.store.find_agent(scope, id).await?.ok_or_else(|| Error::not_found("agent", id))
     }
@@ -89,7 +89,7 @@ impl Agents {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// [`Error::Unavailable`] and [`Error::Internal`], as of every [store](crate::ports).
     pub async fn list(
         &self,
         scope: &Scope,

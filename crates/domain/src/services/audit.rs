@@ -73,7 +73,7 @@ impl Audit {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// [`Error::Unavailable`] and [`Error::Internal`], as of every [store](crate::ports).
     pub async fn note(
         &self,
         key: &ApiKey,
@@ -107,7 +107,7 @@ impl Audit {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// [`Error::Unavailable`] and [`Error::Internal`], as of every [store](crate::ports).
     pub async fn store_failures(&self) -> Result<(), Error> {
         let failures = std::mem::take(&mut *self.failures());
         let outcome = self.store_these(&failures).await;
@@ -145,7 +145,7 @@ impl Audit {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// [`Error::Unavailable`] and [`Error::Internal`], as of every [store](crate::ports).
     pub async fn list(
         &self,
         scope: &Scope,

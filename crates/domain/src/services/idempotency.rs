@@ -50,7 +50,7 @@ impl Idempotency {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// [`Error::Unavailable`] and [`Error::Internal`], as of every [store](crate::ports).
     pub async fn admit(
         &self,
         scope: &Scope,
@@ -76,7 +76,7 @@ impl Idempotency {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// [`Error::Unavailable`] and [`Error::Internal`], as of every [store](crate::ports).
     pub async fn complete(&self, claim: &Claim, answer: KeptAnswer) -> Result<(), Error> {
         self.store.complete(claim, answer).await
     }
@@ -85,7 +85,7 @@ impl Idempotency {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// [`Error::Unavailable`] and [`Error::Internal`], as of every [store](crate::ports).
     pub async fn release(&self, claim: &Claim) -> Result<(), Error> {
         self.store.release(claim).await
     }

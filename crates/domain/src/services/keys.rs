@@ -73,7 +73,7 @@ impl Keys {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// [`Error::Unavailable`] and [`Error::Internal`], as of every [store](crate::ports).
     pub async fn authenticate(&self, secret: &str) -> Result<Option<ApiKey>, Error> {
         let Ok(secret) = secret.parse::<KeySecret>() else { return Ok(None) };
         let key = self.store.find_key(secret.hash()).await?;
@@ -85,7 +85,7 @@ impl Keys {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// [`Error::Unavailable`] and [`Error::Internal`], as of every [store](crate::ports).
     pub async fn ensure_root(&self, configured: Option<KeySecret>) -> Result<RootKey, Error> {
         let given = configured.is_some();
         if !given && self.store.has_keys().await? {
@@ -141,7 +141,7 @@ impl Keys {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// [`Error::Unavailable`] and [`Error::Internal`], as of every [store](crate::ports).
     pub async fn accounts(&self) -> Result<Vec<Account>, Error> {
         self.store.list_accounts().await
     }
@@ -191,11 +191,11 @@ impl Keys {
         Ok(Issued { key, secret: Some(secret) })
     }
 
-    /// A key.
+    /// The key with this id.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`].
+    /// [`Error::NotFound`] if there is none that the caller may manage.
     pub async fn find(&self, caller: &ApiKey, id: Id<kind::ApiKey>) -> Result<ApiKey, Error> {
         let found = self.store.find_key_by_id(caller, id).await?;
         found.ok_or_else(|| Error::not_found("API key", id))
@@ -205,7 +205,7 @@ impl Keys {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// [`Error::Unavailable`] and [`Error::Internal`], as of every [store](crate::ports).
     pub async fn list(
         &self,
         caller: &ApiKey,
@@ -258,7 +258,7 @@ impl Keys {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// [`Error::Unavailable`] and [`Error::Internal`], as of every [store](crate::ports).
     pub async fn store_uses(&self) -> Result<(), Error> {
         let uses = std::mem::take(&mut *self.uses());
         if uses.is_empty() {
@@ -330,7 +330,7 @@ impl Keys {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// [`Error::Unavailable`] and [`Error::Internal`], as of every [store](crate::ports).
     pub async fn cursor_secret(&self) -> Result<[u8; 32], Error> {
         let mut candidate = [0; 32];
         self.entropy.fill(&mut candidate);

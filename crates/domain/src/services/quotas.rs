@@ -95,7 +95,7 @@ impl Quotas {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// [`Error::Unavailable`] and [`Error::Internal`], as of every [store](crate::ports).
     pub async fn usage(
         &self,
         scope: &Scope,
@@ -142,7 +142,7 @@ impl Quotas {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// [`Error::Unavailable`] and [`Error::Internal`], as of every [store](crate::ports).
     pub async fn allowances(&self, scope: &Scope) -> Result<Allowances, Error> {
         let (account, sees_use) = (scope.account, scope.agents.is_none());
         let (month, next) = Day::month_of(self.clock.now());

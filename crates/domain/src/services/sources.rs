@@ -93,11 +93,11 @@ impl Sources {
         NewJob { id: self.ids.next(self.entropy.as_ref()), request_id }
     }
 
-    /// The source.
+    /// The source with this id.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`].
+    /// [`Error::NotFound`] if there is none in the scope.
     pub async fn find(&self, scope: &Scope, id: Id<kind::Source>) -> Result<Source, Error> {
         self.store.find_source(scope, id).await?.ok_or_else(|| Error::not_found("source", id))
     }

@@ -101,11 +101,11 @@ impl Webhooks {
         self.store.insert_endpoint(endpoint, secret, completion).await
     }
 
-    /// The endpoint.
+    /// The endpoint with this id.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`].
+    /// [`Error::NotFound`] if there is none in the scope.
     pub async fn find(
         &self,
         scope: &Scope,
@@ -119,7 +119,7 @@ impl Webhooks {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// [`Error::Unavailable`] and [`Error::Internal`], as of every [store](crate::ports).
     pub async fn list(
         &self,
         scope: &Scope,

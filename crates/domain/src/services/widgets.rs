@@ -69,11 +69,11 @@ impl Widgets {
         self.store.insert_widget(scope, widget, secret, completion).await
     }
 
-    /// The widget.
+    /// The widget with this id.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`].
+    /// [`Error::NotFound`] if there is none in the scope.
     pub async fn find(&self, scope: &Scope, id: Id<kind::Widget>) -> Result<Widget, Error> {
         let found = self.store.find_widget(scope, id).await?;
         found.ok_or_else(|| Error::not_found("widget", id))
@@ -163,7 +163,7 @@ impl Widgets {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// [`Error::Unavailable`] and [`Error::Internal`], as of every [store](crate::ports).
     pub async fn open(&self, token: &WidgetToken) -> Result<Option<OpenWidget>, Error> {
         self.store.open_widget(token, self.clock.now()).await
     }
@@ -172,7 +172,7 @@ impl Widgets {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// [`Error::Unavailable`] and [`Error::Internal`], as of every [store](crate::ports).
     pub async fn count_message(&self, widget: &Widget) -> Result<bool, Error> {
         let day = Day::of(self.clock.now());
         let most = widget.limits.messages_per_day();
@@ -183,7 +183,7 @@ impl Widgets {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// [`Error::Unavailable`] and [`Error::Internal`], as of every [store](crate::ports).
     pub async fn conversations(
         &self,
         scope: &VisitorScope,
@@ -196,7 +196,7 @@ impl Widgets {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// [`Error::Unavailable`] and [`Error::Internal`], as of every [store](crate::ports).
     pub async fn conversation(
         &self,
         scope: &VisitorScope,

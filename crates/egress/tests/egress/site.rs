@@ -93,7 +93,7 @@ pub(crate) fn ok(body: &str) -> String {
     format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len())
 }
 
-/// A redirect.
+/// A response that redirects to an address.
 pub(crate) fn redirect(status: u16, to: &str) -> String {
     format!("HTTP/1.1 {status} Moved\r\nlocation: {to}\r\ncontent-length: 0\r\n\r\n")
 }

@@ -95,7 +95,7 @@ pub(crate) fn text(name: &str, about: &str, schema: Object) -> Parameter {
     query(name, about, schema).build()
 }
 
-/// A time.
+/// A query parameter that is a point in time.
 pub(crate) fn moment(name: &str, about: &str) -> Parameter {
     let schema =
         string().format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime))).pattern(Some("Z$"));

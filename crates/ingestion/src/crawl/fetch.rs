@@ -12,7 +12,7 @@ use url::Url;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct FetchRequest {
-    /// The address.
+    /// The address to fetch, without a fragment.
     pub url: Url,
     /// The `Accept` header.
     pub accept: &'static str,

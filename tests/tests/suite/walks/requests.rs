@@ -13,7 +13,7 @@ const LARGE_BYTES: usize = 11 * 1_024 * 1_024;
 /// On every route.
 pub(super) async fn without_a_key(mut report: Report) -> Option<Report> {
     let names = Names::of_new(&account()).await;
-    for route in &ROUTES {
+    for route in ROUTES {
         report.refused(route, &route.call(&client().anonymous(), &names).await);
     }
     Some(report)
@@ -39,7 +39,7 @@ pub(super) async fn beyond_the_limit(mut report: Report) -> Option<Report> {
     let server = Server::of(&program()).env("CICERONE_RATE_LIMIT_PER_MINUTE", "1").start();
     let client = server.client();
     client.get("/v1/agents").await.expect(200);
-    for route in &ROUTES {
+    for route in ROUTES {
         report.refused(route, &route.call(&client, &Names::of_nothing()).await);
     }
     Some(report)

@@ -57,7 +57,7 @@ impl IncomingFile {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// [`Error::Unavailable`] and [`Error::Internal`], as of every [store](crate::ports).
     pub async fn into_bytes(self) -> Result<Bytes, Error> {
         self.spooled.into_bytes().await
     }

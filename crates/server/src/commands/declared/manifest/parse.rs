@@ -10,7 +10,7 @@ const MANIFEST_BYTES: u64 = 4 * 1_024 * 1_024;
 /// The version of the format that this program reads.
 const VERSION: u32 = 1;
 
-/// A notation.
+/// The notation of a manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Format {
     Yaml,

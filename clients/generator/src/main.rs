@@ -1,4 +1,5 @@
-//! Writes the types and operations of the clients in `clients/` from the contract.
+//! Writes the types and operations of the clients in `clients/` from `docs/openapi.json`, for `cargo xtask openapi`. With
+//! `--check`, nothing is written, and a file that differs from the contract is an error.
 
 #![expect(clippy::print_stdout, reason = "it reports to a terminal")]
 #![expect(clippy::indexing_slicing, reason = "a field that the contract lacks reads as null")]
@@ -8,6 +9,7 @@ mod python;
 mod text;
 mod typescript;
 
+use std::env;
 use std::fs;
 use std::path::Path;
 
@@ -26,13 +28,17 @@ const FILES: [(&str, Writer); 4] = [
     ("clients/typescript/src/operations.ts", typescript::operations),
 ];
 
-/// Writes the generated files of the clients of the project in `root`. With `check`, writes nothing.
-///
-/// # Errors
-///
-/// A file that cannot be read or written, a contract with something that the clients cannot express, and with `check`
-/// a file that differs from what `docs/openapi.json` gives.
-pub fn run(root: &Path, check: bool) -> anyhow::Result<()> {
+fn main() -> anyhow::Result<()> {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [] => run(false),
+        ["--check"] => run(true),
+        _ => bail!("unknown arguments `{}`: only `--check` is accepted", arguments.join(" ")),
+    }
+}
+
+fn run(check: bool) -> anyhow::Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let document = fs::read(root.join("docs/openapi.json"))?;
     let contract = Contract::read(&serde_json::from_slice(&document)?)?;
     for (name, write) in FILES {
@@ -54,7 +60,6 @@ pub fn run(root: &Path, check: bool) -> anyhow::Result<()> {
 mod tests {
     #[test]
     fn the_clients_are_those_of_the_contract() {
-        let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-        super::run(here.ancestors().nth(2).unwrap(), true).unwrap();
+        super::run(true).unwrap();
     }
 }
