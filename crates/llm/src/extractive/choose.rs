@@ -21,7 +21,7 @@ use super::units::Kind;
 /// The longest reply in characters, unless a single piece needs more: with a fact, and with an explanation or from a text
 /// about something technical, where the next definition or example is often the one that was asked for.
 const REPLY_CHARS: usize = 300;
-const LONG_REPLY_CHARS: usize = 700;
+const LONG_REPLY_CHARS: usize = 900;
 /// The approximate length of a token in characters.
 const CHARS_A_TOKEN: usize = 4;
 /// The number of passages that are read: of all kinds, and of those about something technical.
@@ -33,10 +33,8 @@ const BYTES_OF_WORD: usize = 5;
 const BESIDE: f32 = 0.1;
 /// The factor for a sentence whose words of the question are already covered.
 const COVERED: f32 = 0.3;
-/// A further sentence needs this share of the score of the best one, less if the reply may be long, and more if it has no word
-/// of the question.
+/// A further sentence needs this share of the score of the best one, and more if it has no word of the question.
 const WORTH_ADDING: f32 = 0.3;
-const LONG_WORTH_ADDING: f32 = 0.2;
 const WORTH_GOING_ON: f32 = 0.5;
 
 /// The sentences to quote.
@@ -142,8 +140,7 @@ impl<'a> Pick<'a, '_> {
             if !is_worth || !self.add(passage, unit) {
                 refused.insert((passage, unit));
             }
-            let worth = if self.is_long { LONG_WORTH_ADDING } else { WORTH_ADDING };
-            least = worth * best;
+            least = WORTH_ADDING * best;
         }
         best
     }

@@ -13,8 +13,8 @@ const BYTES: u64 = 5 * 1_024 * 1_024;
 /// Twice the expected number of entries: the keys of as many evicted ones as are expected are remembered, and one that
 /// comes again replaces entries that did not.
 const ENTRIES: usize = 24_576;
-/// The longest cached reply, in bytes. Replies have some 300 characters, or up to 700.
-const TEXT_BYTES: usize = 2_048;
+/// The longest cached reply, in bytes. Replies have some 300 characters, or up to 900, of at most three bytes in most scripts.
+const TEXT_BYTES: usize = 3_072;
 /// The size of an entry in addition to its content: its place in the table, and what the allocator adds.
 const OVERHEAD: usize = 128;
 

@@ -82,11 +82,25 @@ fn a_reply_about_something_technical_may_be_longer() {
                  Before a ship moors, its captain tells the pilots how deep the keel reaches. \
                  At the third pier there is a crane that lifts a ship out of the water by its keel. \
                  Deep channels lead from both piers to the sea, so that no keel scratches a rock.";
-    let technical = format!("`--pier`: Moors at a pier.\n\n{prose}");
+    let more = "A ship moors at pier four only if divers watch its deep keel. \
+                Ice hurts every deep keel, so no ship moors at pier seven then. \
+                Captain Berg moors his ship, whose keel is deep, at pier two. \
+                Whoever moors a ship with a deep keel pays more at pier twelve. \
+                Deep keel or flat, a ship moors free of charge at pier thirteen. \
+                Mud holds a ship by its deep keel if it moors too far from a pier. \
+                Pilots ask how deep the keel is before any ship moors at pier nine. \
+                Tugs help a ship that moors at the old pier, as its keel lies deep.";
+    let technical = format!("`--pier`: Moors at a pier.\n\n{prose} {more}");
     let asked = "Where does a ship with a deep keel moor at a pier?";
-    let length = |text: &str| answer(asked, text).chars().count();
-    assert!((200..=300).contains(&length(prose)), "{}", length(prose));
-    assert!((301..=700).contains(&length(&technical)), "{}", length(&technical));
+    let length = |text: &str| {
+        let mut request = request(asked, vec![hit(text)]);
+        request.profile.max_tokens = ReplyTokens::parse(1_000).unwrap();
+        Extractive::default().answer(&request, None).text.chars().count()
+    };
+    let plain = length(&format!("{prose} {more}"));
+    assert!((200..=300).contains(&plain), "{plain}");
+    let long = length(&technical);
+    assert!((701..=900).contains(&long), "{long}");
 }
 
 #[test]
