@@ -16,13 +16,11 @@ pub(crate) fn run(check: bool) -> anyhow::Result<()> {
     let document = process::output(&example)?;
     if check {
         let kept = fs::read_to_string(&path).with_context(|| format!("reading `{FILE}`"))?;
-        let is_same = kept == document;
-        ensure!(is_same, "`{FILE}` differs from the code: run `cargo xtask openapi` and review it");
+        ensure!(kept == document, "`{FILE}` differs: run `cargo xtask openapi` and review it");
         println!("openapi: {FILE} is up to date");
     } else {
         process::write(&path, &document)?;
     }
     let clients = ["run", "--quiet", "--package", "cicerone-clients", "--"];
-    let options: &[&str] = if check { &["--check"] } else { &[] };
-    process::cargo(&[&clients, options].concat(), &[])
+    process::cargo(&[&clients[..], if check { &["--check"] } else { &[] }].concat(), &[])
 }

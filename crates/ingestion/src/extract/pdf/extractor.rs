@@ -1,6 +1,8 @@
 //! The second reader: `pdf-extract`, with its bugs worked around.
 
-use pdf_extract::{Document, Error, decode_text_string, output_doc, output_doc_page};
+use pdf_extract::{
+    Dictionary, Document, Error, Object, decode_text_string, output_doc, output_doc_page,
+};
 
 use super::draft::{Draft, DraftPage, Refusal, guarded};
 use super::glyphs::Pages;
@@ -9,11 +11,15 @@ use super::widths;
 /// The maximum number of pages that are read one by one, each of which walks the page tree again.
 const PAGES_ONE_BY_ONE: usize = 32;
 
-/// The draft of a file, with the requested pages (from 0); the others are empty.
+/// The draft of a file, with the requested pages (from 0); the others are empty. Files that hide layers are refused, because
+/// their text would be read as if it was seen.
 pub(super) fn read(bytes: &[u8], wanted: impl Fn(usize) -> bool) -> Result<Draft, Refusal> {
     let mut document = guarded(|| Document::load_mem(bytes))?.map_err(refusal)?;
     if document.is_encrypted() {
         guarded(|| document.decrypt(""))?.map_err(refusal)?;
+    }
+    if guarded(|| hides_layers(&document))? {
+        return Err(Refusal::Damaged("it has hidden layers, and cannot be parsed".to_owned()));
     }
     guarded(|| widths::repair(&mut document))?;
     let numbers: Vec<u32> = guarded(|| document.get_pages())?.into_keys().collect();
@@ -34,6 +40,24 @@ pub(super) fn read(bytes: &[u8], wanted: impl Fn(usize) -> bool) -> Result<Draft
     let pages = pages.collect();
     let title = guarded(|| title(&document)).ok().flatten();
     Ok(Draft { pages, title, is_cut: false })
+}
+
+/// Whether a layer is switched off when the file is opened (ISO 32000-2, 8.11.4).
+fn hides_layers(document: &Document) -> bool {
+    let inner = |dictionary: &Dictionary, key: &[u8]| {
+        let found = dictionary.get(key).and_then(|found| document.dereference(found));
+        found.map(|(_, found)| found.clone()).ok()
+    };
+    let hides = |configuration: &Object| {
+        let configuration = configuration.as_dict().ok()?;
+        let base = inner(configuration, b"BaseState");
+        let is_off = base.is_some_and(|base| base.as_name().is_ok_and(|name| name == b"OFF"));
+        let off = inner(configuration, b"OFF");
+        Some(is_off || off.is_some_and(|off| off.as_array().is_ok_and(|off| !off.is_empty())))
+    };
+    let properties = document.catalog().ok().and_then(|catalog| inner(catalog, b"OCProperties"));
+    let configuration = properties.and_then(|all| inner(all.as_dict().ok()?, b"D"));
+    configuration.as_ref().and_then(hides).unwrap_or(false)
 }
 
 /// The text of `pdf-extract` without repairs.

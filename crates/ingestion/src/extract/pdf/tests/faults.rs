@@ -2,7 +2,7 @@
 
 use cicerone_domain::content::WarningReason;
 
-use super::{composite, document, pdf, plain, read, stream};
+use super::{PdfReader, composite, document, pdf, plain, read, read_alone, refusal, stream};
 use crate::extract::pdf::glyph::push_next_line;
 
 const HELVETICA: &str = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>";
@@ -431,6 +431,38 @@ fn layers_that_are_off_are_not_read() {
         .replace("<</Type/Catalog", "<</Type/Catalog/OCProperties<</OCGs[3 0 R]/D<</OFF[3 0 R]>>>>")
         .into_bytes();
     assert_eq!(read(&bytes).unwrap().text, "Seen");
+}
+
+/// A page whose only text is in a layer, with this configuration and this before the text.
+fn with_a_layer(configuration: &str, before: &str) -> Vec<u8> {
+    let objects = [
+        format!("<</Type/Catalog/Pages 2 0 R/OCProperties<</OCGs[3 0 R]/D<<{configuration}>>>>>>"),
+        "<</Type/Pages/Count 1/Kids[5 0 R]>>".to_owned(),
+        "<</Type/OCG/Name(Notes)>>".to_owned(),
+        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>".to_owned(),
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 6 0 R\
+         /Resources<</Font<</F 4 0 R>>/Properties<</L 3 0 R>>>>>>"
+            .to_owned(),
+        stream(&format!(
+            "{before}/OC /L BDC {} EMC",
+            at(72.0, 650.0, "Hidden notes of the harbour")
+        )),
+    ];
+    pdf(&objects)
+}
+
+/// It knows no layers.
+#[test]
+fn files_that_hide_layers_are_not_read_by_the_second_reader() {
+    let second =
+        |configuration: &str| read_alone(PdfReader::Extractor, &with_a_layer(configuration, ""));
+    assert_eq!(second("").as_deref(), Some("Hidden notes of the harbour"));
+    for configuration in ["/OFF[3 0 R]", "/BaseState/OFF"] {
+        assert_eq!(second(configuration), None, "{configuration}");
+        // Its glyphs are blanks, so that another reader would be asked.
+        let bytes = with_a_layer(configuration, &at(72.0, 700.0, "    "));
+        assert!(refusal(&bytes).contains("no readable text"), "{}", refusal(&bytes));
+    }
 }
 
 #[test]
