@@ -1,9 +1,12 @@
 //! OpenDocument texts (ODT; OpenDocument 1.3, part 3).
 
+mod hidden;
+
 use super::docx::element::Element;
 use super::docx::markdown::{Block, Kind, one_line, render};
 use super::docx::package::Package;
 use super::{Reading, Unreadable, links, title};
+use hidden::{Hidden, hides_itself};
 
 /// The maximum number of repetitions of a cell, and of blanks.
 const REPEATS: usize = 63;
@@ -39,7 +42,10 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
         return Err(Unreadable::new("the file holds no OpenDocument text"));
     };
     let content = Element::parse(&content)?;
-    let mut story = Story::default();
+    let named = package.part("styles.xml")?.unwrap_or_default();
+    let named = Element::parse(&named)?;
+    let hidden = Hidden::of([&named, &content]);
+    let mut story = Story::new(&hidden);
     let mut bodies = Vec::new();
     content.find_all("body", &mut bodies);
     bodies.iter().for_each(|body| story.blocks(body));
@@ -61,8 +67,8 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
     })
 }
 
-#[derive(Default)]
-struct Story {
+struct Story<'h> {
+    hidden: &'h Hidden,
     done: Vec<Block>,
     /// How many lists enclose the current place.
     lists: usize,
@@ -70,11 +76,16 @@ struct Story {
     aside: Vec<Block>,
 }
 
-impl Story {
+impl<'h> Story<'h> {
+    fn new(hidden: &'h Hidden) -> Self {
+        Self { hidden, done: Vec::new(), lists: 0, aside: Vec::new() }
+    }
+
     fn blocks(&mut self, container: &Element<'_>) {
         for element in container.elements() {
             match element.name() {
-                name if OUT.contains(&name) => {}
+                name if OUT.contains(&name) || self.hidden.hides(element) => {}
+                "h" | "p" if hides_itself(element) => {}
                 "h" | "p" => self.paragraph(element),
                 "list" => {
                     self.lists += 1;
@@ -123,7 +134,7 @@ impl Story {
                 Ok(part) => part,
             };
             match part.name() {
-                name if OUT.contains(&name) => {}
+                name if OUT.contains(&name) || self.hidden.hides(part) => {}
                 "s" => {
                     let count = part.attribute("c").and_then(|count| count.parse().ok());
                     line.push_str(&" ".repeat(count.unwrap_or(1_usize).min(REPEATS)));
@@ -149,7 +160,7 @@ impl Story {
 
     /// Text outside a paragraph: notes, boxes, descriptions of pictures.
     fn beside(&mut self, element: &Element<'_>) {
-        let mut inner = Self::default();
+        let mut inner = Self::new(self.hidden);
         inner.blocks(element);
         let mut described = Vec::new();
         element.find_all("desc", &mut described);
@@ -179,7 +190,7 @@ impl Story {
                     let mut cells = Vec::new();
                     for cell in element.elements() {
                         let text = match cell.name() {
-                            "table-cell" => cell_text(cell),
+                            "table-cell" => self.cell_text(cell),
                             "covered-table-cell" => String::new(),
                             _ => continue,
                         };
@@ -200,12 +211,12 @@ impl Story {
             }
         }
     }
-}
 
-/// The content of a cell in one line.
-fn cell_text(cell: &Element<'_>) -> String {
-    let mut inner = Story::default();
-    inner.blocks(cell);
-    let texts: Vec<String> = inner.done.iter().map(|block| one_line(&block.text)).collect();
-    texts.join(" ").replace('|', "\\|")
+    /// The content of a cell in one line.
+    fn cell_text(&self, cell: &Element<'_>) -> String {
+        let mut inner = Self::new(self.hidden);
+        inner.blocks(cell);
+        let texts: Vec<String> = inner.done.iter().map(|block| one_line(&block.text)).collect();
+        texts.join(" ").replace('|', "\\|")
+    }
 }

@@ -120,16 +120,54 @@ fn open_document(rows: &str) -> Vec<u8> {
         "<office:document-content><office:body><office:spreadsheet><table:table table:name=\"A\">{rows}</table:table>\
          </office:spreadsheet></office:body></office:document-content>"
     );
-    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    for (name, body) in [
+    open_document_of(&[
         ("mimetype", "application/vnd.oasis.opendocument.spreadsheet"),
-        ("META-INF/manifest.xml", "<manifest:manifest/>"),
-        ("content.xml", content.as_str()),
-    ] {
-        writer.start_file(name, SimpleFileOptions::default()).expect("a part");
+        ("content.xml", &content),
+    ])
+}
+
+/// An OpenDocument file with these parts, of which the first is its type.
+fn open_document_of(parts: &[(&str, &str)]) -> Vec<u8> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, body) in parts.iter().chain(&[("META-INF/manifest.xml", "<manifest:manifest/>")]) {
+        writer.start_file(*name, SimpleFileOptions::default()).expect("a part");
         writer.write_all(body.as_bytes()).expect("its body");
     }
     writer.finish().expect("an archive").into_inner()
+}
+
+#[tokio::test]
+async fn hidden_text_of_an_open_document_is_not_read() {
+    let styles = r#"<office:document-styles><office:styles>
+        <style:style style:name="Secret" style:family="paragraph"><style:text-properties text:display="none"/></style:style>
+        <style:style style:name="Told" style:family="paragraph" style:parent-style-name="Secret"><style:text-properties text:display="true"/></style:style>
+        <style:style style:name="Loop" style:family="text" style:parent-style-name="Loop"/>
+        </office:styles></office:document-styles>"#;
+    let content = r#"<office:document-content><office:automatic-styles>
+        <style:style style:name="P1" style:family="paragraph" style:parent-style-name="Secret"/>
+        <style:style style:name="P2" style:family="paragraph" style:parent-style-name="Told"/>
+        <style:style style:name="T1" style:family="text"><style:text-properties text:display="none"/></style:style>
+        <style:style style:name="P3" style:family="text"><style:text-properties text:display="none"/></style:style>
+        </office:automatic-styles><office:body><office:text>
+        <text:p text:style-name="P1">hidden by a named style</text:p>
+        <text:p text:style-name="P2">Told again.</text:p>
+        <text:p text:style-name="P3">A price of <text:span text:style-name="T1">hidden cost 3, </text:span><text:span text:style-name="Loop">5</text:span>.</text:p>
+        <text:section text:name="a" text:display="none"><text:p>hidden section</text:p></text:section>
+        <text:section text:name="b" text:display="condition" text:is-hidden="true"><text:p>hidden section</text:p></text:section>
+        <text:section text:name="c" text:display="condition" text:is-hidden="false"><text:p>Shown section.</text:p></text:section>
+        <text:p>hidden<text:hidden-paragraph text:is-hidden="true"/></text:p>
+        <text:p>Shown<text:hidden-text text:is-hidden="true"> hidden</text:hidden-text><text:hidden-text text:is-hidden="false"> too</text:hidden-text><text:hidden-paragraph text:is-hidden="false"/>.</text:p>
+        <table:table><table:table-row><table:table-cell><text:p text:style-name="P1">hidden</text:p></table:table-cell><table:table-cell><text:p>Cell</text:p></table:table-cell></table:table-row></table:table>
+        </office:text></office:body></office:document-content>"#;
+    let file = open_document_of(&[
+        ("mimetype", "application/vnd.oasis.opendocument.text"),
+        ("content.xml", content),
+        ("styles.xml", styles),
+    ]);
+    let read = Readers::new(settings()).file(UploadType::Odt, file.into(), None).await;
+    let text = read.expect("it is read").text;
+    assert!(!text.contains("hidden"), "{text}");
+    assert_eq!(text, "Told again.\n\nA price of 5.\n\nShown section.\n\nShown too.\n\n|  | Cell |");
 }
 
 #[tokio::test]
