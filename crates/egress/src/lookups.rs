@@ -67,15 +67,20 @@ impl Lookups {
     }
 }
 
-/// The registered domain, judging by its form: the last two labels of a name, or the last three below a country's `co`,
-/// `com`, `org` and the like.
+/// The second labels below which countries register domains.
+const CATEGORIES: [&str; 14] =
+    ["ac", "co", "com", "edu", "go", "gob", "gov", "gouv", "mil", "ne", "net", "nom", "or", "org"];
+
+/// The registered domain, judging by its form: the last two labels of a name, or the last three below one of a country's
+/// [`CATEGORIES`].
 fn domain_of(host: &str) -> &str {
     let host = host.strip_suffix('.').unwrap_or(host);
     let mut dots = host.rmatch_indices('.').map(|(at, _)| at);
     let Some(last) = dots.next() else { return host };
     let Some(second) = dots.next() else { return host };
     let is_country = host.len() - last == 3;
-    let is_category = last - second <= 4;
+    let label = host.get(second + 1..last).unwrap_or_default();
+    let is_category = CATEGORIES.iter().any(|category| category.eq_ignore_ascii_case(label));
     let from = if is_country && is_category { dots.next() } else { Some(second) };
     from.and_then(|dot| host.get(dot + 1..)).unwrap_or(host)
 }
@@ -97,6 +102,9 @@ mod tests {
             ("a.b.example.co.uk", "example.co.uk"),
             ("example.co.uk", "example.co.uk"),
             ("a.b.museum.de", "museum.de"),
+            ("1.abc.de", "abc.de"),
+            ("2.ab.de", "ab.de"),
+            ("a.B.example.COM.Au", "example.COM.Au"),
             ("localhost", "localhost"),
             ("", ""),
         ] {
