@@ -335,7 +335,8 @@ fn tag_of(answer: &Fetched) -> RobotsTag {
 
 fn unreadable_type(content_type: Option<&str>) -> PageReason {
     let essence = content_type.map(content::essence).filter(|essence| !essence.is_empty());
-    PageReason::OtherType { essence }
+    // A server may send hundreds of kilobytes.
+    PageReason::OtherType { essence: essence.map(|essence| cut_title(&essence).into_owned()) }
 }
 
 fn visit(page: VisitedPage, depth: u32) -> Visit {

@@ -229,4 +229,9 @@ async fn a_source_without_anything_readable_fails_with_the_reason() {
         assert!(message.contains(expected), "{message}");
         assert!(message.contains(&site.url("/")), "{message}");
     }
+    // What a server states at length is shortened.
+    site.set("/", answer(200, &format!("image/{}", "x".repeat(300_000)), "x"));
+    let message = Bench::new().fail(&site.url("/")).await;
+    assert!(message.contains("`image/xxx"), "{message}");
+    assert!(message.len() < 1_000, "{}", message.len());
 }
