@@ -144,6 +144,9 @@ impl How {
             .default_headers(self.headers.clone())
             .redirect(redirect::Policy::none())
             .no_proxy()
+            // Over HTTP/2, all requests of a thread would share one connection and its limit of streams, without regard
+            // to accounts.
+            .http1_only()
             .connect_timeout(self.connect);
         if self.is_plain { builder.tls_certs_only([]).build() } else { builder.build() }
     }

@@ -108,7 +108,7 @@ impl Upstream {
             Err(UpstreamFailure::new(Remedy::Elsewhere, message))
         });
         match &outcome {
-            Err(failure) if failure.remedy != Remedy::None => pass.failed(),
+            Err(failure) if failure.is_fault() => pass.failed(),
             Ok(_) | Err(_) => pass.succeeded(),
         }
         outcome.map_err(|failure| Broken { failure, is_started })

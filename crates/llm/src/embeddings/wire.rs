@@ -1,7 +1,11 @@
 //! The wire format of the embeddings endpoint.
 
+use cicerone_domain::content::cut_at_word;
 use cicerone_domain::meaning::Vector;
 use serde::{Deserialize, Serialize};
+
+/// The longest quotation of an answer that is no list of vectors, in characters.
+const QUOTED_CHARS: usize = 300;
 
 #[derive(Serialize)]
 pub(super) struct EmbeddingsRequest<'a> {
@@ -27,8 +31,11 @@ struct Embedding {
 /// The `count` vectors of an answer, in the order of their texts. Returns an error unless there is
 /// one for each text, all of the same dimension.
 pub(super) fn vectors(body: &[u8], count: usize) -> Result<Vec<Vector>, String> {
-    let answer: Answer = serde_json::from_slice(body)
-        .map_err(|error| format!("did not send a list of vectors: {error}"))?;
+    let answer: Answer = serde_json::from_slice(body).map_err(|error| {
+        // The error quotes what it found.
+        let error = error.to_string();
+        format!("did not send a list of vectors: {}", cut_at_word(&error, QUOTED_CHARS))
+    })?;
     if answer.data.len() != count {
         return Err(format!("sent {} vectors for {count} texts", answer.data.len()));
     }

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 /// Largest data of one event.
-const EVENT_BYTES: usize = 4 * 1_024 * 1_024;
+const EVENT_BYTES: usize = 512 * 1_024;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Event {

@@ -6,6 +6,8 @@ use cicerone_domain::error::Cause;
 
 /// The longest quotation of an upstream's error, in characters.
 const QUOTED_CHARS: usize = 300;
+/// The bytes of an error that are read for a quotation.
+const READ_BYTES: usize = 4_096;
 /// The prefixes of the keys of well-known providers.
 const KEY_PREFIX: &str = "sk-";
 
@@ -24,11 +26,18 @@ pub(crate) enum Remedy {
     Retry(Option<Duration>),
     /// Trying another upstream, or this one later.
     Elsewhere,
+    /// Trying another upstream: this one works, but not for this request.
+    Other,
     /// Nothing: the request or its credentials were refused.
     None,
 }
 
 impl UpstreamFailure {
+    /// Whether the upstream is at fault, rather than the request.
+    pub(crate) fn is_fault(&self) -> bool {
+        matches!(self.remedy, Remedy::Retry(_) | Remedy::Elsewhere)
+    }
+
     pub(crate) fn new(remedy: Remedy, message: impl Into<String>) -> Self {
         Self { remedy, message: message.into(), source: None }
     }
@@ -44,6 +53,7 @@ impl UpstreamFailure {
 
 /// The text of an upstream in a form for logs: one line, shortened, without keys.
 pub(super) fn quote(text: &str, key: Option<&str>) -> String {
+    let text = beginning(text);
     let without_key = match key.filter(|key| !key.is_empty()) {
         Some(key) => text.replace(key, "***"),
         None => text.to_owned(),
@@ -63,9 +73,27 @@ pub(super) fn quote(text: &str, key: Option<&str>) -> String {
     quoted
 }
 
+/// The first words of a text that may have megabytes, more than are quoted.
+fn beginning(text: &str) -> &str {
+    match text.get(..text.floor_char_boundary(READ_BYTES)) {
+        // The last word may be the beginning of a key.
+        Some(start) if start.len() < text.len() => {
+            start.rsplit_once(char::is_whitespace).map_or(start, |(words, _)| words)
+        }
+        _ => text,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::quote;
+    use super::{READ_BYTES, quote};
+
+    #[test]
+    fn a_key_at_the_end_of_what_is_read_is_not_quoted() {
+        let text = format!("no{}my-secret-key and more", " ".repeat(READ_BYTES - 5));
+        assert_eq!(quote(&text, Some("my-secret-key")), "no");
+        assert_eq!(quote(&"x".repeat(5_000_000), None).chars().count(), 301);
+    }
 
     #[test]
     fn a_key_is_never_quoted() {

@@ -75,6 +75,8 @@ pub(super) async fn stream(
             return Err(sent_error(&event.data, key));
         }
         let chunk: Completion = serde_json::from_str(&event.data).map_err(|error| {
+            // The error quotes what it found.
+            let error = quote(&error.to_string(), key);
             UpstreamFailure::because(Remedy::Elsewhere, "sent a broken chunk", error)
         })?;
         if let Some(error) = chunk.error {
@@ -102,7 +104,11 @@ impl StreamState {
     fn take(&mut self, chunk: Completion, between: Duration, draft: &mut Draft) {
         self.usage = chunk.usage.or(self.usage);
         for mut choice in chunk.choices.unwrap_or_default().0 {
-            let reason = choice.finish_reason.take();
+            if self.finish.is_some() {
+                return;
+            }
+            // Some servers send an empty reason with each piece.
+            let reason = choice.finish_reason.take().filter(|reason| !reason.is_empty());
             let delta = choice.into_delta();
             let is_reasoning = delta.is_reasoning();
             let text = delta.text();
@@ -126,6 +132,7 @@ pub(super) async fn whole(
 ) -> Result<End, UpstreamFailure> {
     let body = bytes(response, WHOLE_BYTES).await?;
     let completion: Completion = serde_json::from_slice(&body).map_err(|error| {
+        let error = quote(&error.to_string(), key);
         UpstreamFailure::because(Remedy::Elsewhere, "sent an invalid completion", error)
     })?;
     if let Some(error) = completion.error {
@@ -167,6 +174,11 @@ fn finish(reason: Option<&str>, draft: &Draft) -> Result<(), UpstreamFailure> {
         Some("error") => Err(UpstreamFailure::new(Remedy::Elsewhere, "broke the reply off")),
         Some("content_filter") if !draft.has_text() => {
             Err(UpstreamFailure::new(Remedy::None, "withheld the reply: content filter"))
+        }
+        // The model used all of its tokens to think, or was told to say nothing. Asked again, it would do the same.
+        Some(reason) if !draft.has_text() && !reason.is_empty() => {
+            let message = format!("sent an empty reply ({})", quote(reason, None));
+            Err(UpstreamFailure::new(Remedy::Other, message))
         }
         _ if !draft.has_text() => Err(broken("sent an empty reply")),
         _ => Ok(()),

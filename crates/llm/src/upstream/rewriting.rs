@@ -40,7 +40,7 @@ impl Upstream {
             Err(UpstreamFailure::new(Remedy::None, message))
         });
         match &outcome {
-            Err(failure) if failure.remedy != Remedy::None => pass.failed(),
+            Err(failure) if failure.is_fault() => pass.failed(),
             Ok(_) => pass.succeeded(),
             // A slow or useless response does not count against replies.
             Err(_) => {}

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 /// The most choices of a completion that are kept.
 const CHOICES: usize = 8;
+/// No model reads or writes more tokens for one reply. Larger numbers come from faults, such as −1 without a sign.
+const MOST_TOKENS: u64 = 100_000_000;
 
 /// The body of `POST /chat/completions`.
 #[derive(Debug, Serialize)]
@@ -49,7 +51,7 @@ pub(crate) enum PromptRole {
 pub(super) struct Completion {
     #[serde(default)]
     pub(super) choices: Option<Choices>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "plausible")]
     pub(super) usage: Option<Usage>,
     /// The error, in any shape.
     #[serde(default)]
@@ -136,12 +138,27 @@ impl Choice {
 }
 
 /// Token counts.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Usage {
-    #[serde(default)]
     pub(super) prompt_tokens: u64,
-    #[serde(default)]
     pub(super) completion_tokens: u64,
+}
+
+/// The token counts of an answer; `None` if one of them is no number of at most [`MOST_TOKENS`]: then the tokens are
+/// estimated, as if the server had sent none.
+fn plausible<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Usage>, D::Error> {
+    let stated = serde_json::Value::deserialize(deserializer)?;
+    let count = |name: &str| match stated.get(name) {
+        Some(count) => count.as_u64().filter(|count| *count <= MOST_TOKENS),
+        None => Some(0),
+    };
+    let usage = || {
+        Some(Usage {
+            prompt_tokens: count("prompt_tokens")?,
+            completion_tokens: count("completion_tokens")?,
+        })
+    };
+    Ok(if stated.is_object() { usage() } else { None })
 }
 
 impl Delta {

@@ -1,5 +1,7 @@
 //! Whatever an upstream does, there is either a reply or an error.
 
+use std::time::Duration;
+
 use cicerone_domain::ports::ModelFailure;
 use cicerone_tests::upstream::{Script, Upstream, chunk, completion};
 use serde_json::{Value, json};
@@ -63,6 +65,46 @@ async fn a_stream_with_its_regular_end_is_a_reply() {
     ] {
         let outcome = asked(script.clone(), true).await;
         assert_eq!(outcome.reply.expect("a reply").text, "It opens at nine.", "{script:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_empty_reason_with_each_piece_ends_nothing() {
+    let piece = |text: &str| chunk(&json!({"content": text}), Some(""));
+    let script = Script::stream()
+        .event(&piece("It opens"))
+        .pause(Duration::from_millis(900))
+        .event(&piece(" at nine."))
+        .event(&chunk(&json!({}), Some("length")))
+        // What follows the end is no part of the reply.
+        .event(&piece(" Or at ten."))
+        .done();
+    let reply = asked(script, true).await.reply.unwrap();
+    assert_eq!((reply.text.as_str(), reply.is_cut), ("It opens at nine.", true));
+    let early = Script::stream().event(&piece("It opens"));
+    fails(early, true, "closed the stream", &["It opens"]).await;
+}
+
+#[tokio::test]
+async fn token_counts_that_cannot_be_true_are_estimated() {
+    let most = 100_000_000_u64;
+    for (usage, counted) in [
+        (json!({"prompt_tokens": 7, "completion_tokens": most}), Some(most)),
+        (json!({"prompt_tokens": 7, "completion_tokens": most + 1}), None),
+        (json!({"prompt_tokens": u64::MAX, "completion_tokens": 2}), None),
+        (json!({"prompt_tokens": -1, "completion_tokens": 2}), None),
+        (json!({"prompt_tokens": null, "completion_tokens": 2}), None),
+        (json!({"prompt_tokens": 7.5, "completion_tokens": "2"}), None),
+        (json!("none"), None),
+        (Value::Null, None),
+    ] {
+        let end = json!({"choices": [], "usage": usage});
+        let script = Script::stream().token("It opens at nine.").finish("stop").event(&end).done();
+        let tokens = asked(script, true).await.reply.expect("a reply").tokens;
+        match counted {
+            Some(counted) => assert_eq!(tokens.completion, counted, "{usage}"),
+            None => assert!((3..20).contains(&tokens.completion), "{usage}: {tokens:?}"),
+        }
     }
 }
 
@@ -211,11 +253,13 @@ async fn a_redirect_is_not_followed() {
 
 #[tokio::test]
 async fn an_endless_answer_is_cut_off() {
-    let line = format!(": {}\n", "x".repeat(1 << 20));
-    let stream = (0..18).fold(Script::stream(), |script, _| script.bytes(line.clone()));
+    let line = format!(": {}\n", "x".repeat(1 << 18));
+    let stream = (0..72).fold(Script::stream(), |script, _| script.bytes(line.clone()));
     fails(stream, true, "sent more than", &[]).await;
+    let event = format!("data: {}", "x".repeat(1 << 20));
+    fails(Script::stream().bytes(event), true, "malformed", &[]).await;
     let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n";
-    let whole = (0..18).fold(Script::default().bytes(head), |script, _| script.bytes(line.clone()));
+    let whole = (0..72).fold(Script::default().bytes(head), |script, _| script.bytes(line.clone()));
     fails(whole, false, "sent more than", &[]).await;
 }
 

@@ -176,6 +176,18 @@ async fn refused_requests_do_not_count_as_failures_of_the_upstream() {
 }
 
 #[tokio::test]
+async fn an_empty_reply_is_not_asked_for_again_and_closes_no_upstream() {
+    let thought = || Script::stream().finish("length").done();
+    let upstream = Upstream::start((0..12).map(|_| thought())).await;
+    let models = models(settings(&upstream, json!({"breaker_failures": 3})));
+    for asked in 1..=12 {
+        let error = ask(&models, true).await.reply.unwrap_err();
+        assert!(error.message.contains("sent an empty reply (length)"), "{}", error.message);
+        assert_eq!(upstream.received().len(), asked);
+    }
+}
+
+#[tokio::test]
 async fn where_nothing_listens_it_is_an_error() {
     let settings = json!({
         "default": {"upstream": "gone"},
