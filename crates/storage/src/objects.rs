@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use cicerone_domain::Error;
 use cicerone_domain::ports::ObjectStore;
 use cicerone_domain::upload::ObjectKey;
+use cicerone_domain::{Error, limits};
 use object_store::aws::AmazonS3Builder;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
@@ -108,6 +108,11 @@ impl ObjectStore for UploadObjects {
 
     async fn get(&self, key: &ObjectKey) -> Result<Option<Bytes>, Error> {
         match self.backend.get(&location(key)?).await {
+            // A store may answer with something else, whose stated size would be reserved.
+            Ok(found) if found.meta.size > limits::FILE_BYTES as u64 => {
+                let size = found.meta.size;
+                Err(Error::unavailable(format!("the object `{}` has {size} bytes", key.as_str())))
+            }
             Ok(found) => found.bytes().await.map(Some).map_err(Error::unavailable),
             Err(object_store::Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(Error::unavailable(error)),
