@@ -7,6 +7,7 @@ mod tests;
 
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::HttpResponse;
 use actix_web::http::header::{HeaderName, HeaderValue};
@@ -14,11 +15,12 @@ use cicerone_domain::access::{ActingKey, ApiKey};
 use cicerone_domain::audit::{AuditAction, AuditRecord, Origin};
 use cicerone_domain::idempotency::{Claim, Completion, Fingerprint, IdempotencyKey};
 use cicerone_domain::services::{Admission, Audit, Idempotency};
-use cicerone_domain::{Error, Permission, Scope};
+use cicerone_domain::{Error, Permission, Scope, limits};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use sha2::{Digest as _, Sha256};
 use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep};
 use tracing::Instrument as _;
 
 use crate::auth::permission::Required;
@@ -32,6 +34,12 @@ pub(crate) use lasting::{Lasting, Panic};
 pub(crate) const IDEMPOTENCY_KEY: &str = "Idempotency-Key";
 /// The header that marks the stored answer to an earlier request.
 pub(crate) const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+
+/// How long a claim is held at most.
+const LEASE: Duration = Duration::from_millis(limits::IDEMPOTENCY_LEASE_MILLIS.unsigned_abs());
+/// The pauses between attempts to release a key.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 
 /// The idempotency key of a request, and the fingerprint by which a repetition is recognised.
 #[derive(Debug)]
@@ -323,18 +331,33 @@ async fn keep(idempotency: &Idempotency, claim: &Claim, problem: &Problem, reque
         subject: None,
     };
     if let Err(error) = idempotency.complete(claim, response.into()).await {
-        tracing::warn!(
-            error = &error as &dyn std::error::Error,
-            "an idempotency key stays claimed until its lease ends"
-        );
+        release_later(idempotency, claim, &error);
     }
 }
 
 async fn release(idempotency: &Idempotency, claim: &Claim) {
     if let Err(error) = idempotency.release(claim).await {
-        tracing::warn!(
-            error = &error as &dyn std::error::Error,
-            "an idempotency key stays claimed until its lease ends"
-        );
+        release_later(idempotency, claim, &error);
     }
+}
+
+/// Releases a key as soon as the database can be written again, or leaves it to the end of its lease. A key is claimed in
+/// the database, so that not more of them wait than there were changes in progress when it failed.
+fn release_later(idempotency: &Idempotency, claim: &Claim, error: &Error) {
+    tracing::warn!(
+        error = error as &dyn std::error::Error,
+        "an idempotency key stays claimed until the database can be written again"
+    );
+    let (idempotency, claim) = (idempotency.clone(), claim.clone());
+    tokio::spawn(async move {
+        let end = Instant::now() + LEASE;
+        let mut pause = FIRST_PAUSE;
+        while Instant::now() < end {
+            sleep(pause).await;
+            if idempotency.release(&claim).await.is_ok() {
+                return;
+            }
+            pause = (2 * pause).min(LONGEST_PAUSE);
+        }
+    });
 }

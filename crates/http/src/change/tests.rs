@@ -1,6 +1,7 @@
 //! Tests of what happens to idempotency keys.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use cicerone_domain::idempotency::{
@@ -11,8 +12,9 @@ use cicerone_domain::services::Idempotency;
 use cicerone_domain::{Error, Id, Permission, Scope, SystemClock, SystemEntropy, Timestamp};
 
 use futures_util::FutureExt as _;
+use tokio::time::sleep;
 
-use super::{Executed, Keyed, once};
+use super::{Executed, Keyed, LEASE, once};
 use crate::error::RequestError;
 use crate::response::{StoredResponse, keep_nothing};
 
@@ -20,6 +22,22 @@ use crate::response::{StoredResponse, keep_nothing};
 struct Script {
     found: fn(Claim) -> Claimed,
     noted: Mutex<Vec<String>>,
+    /// How many completions and releases fail before one succeeds.
+    faults: Mutex<usize>,
+}
+
+impl Script {
+    /// Notes what happens to a claim, or fails.
+    fn note(&self, what: String) -> Result<(), Error> {
+        let mut faults = self.faults.lock().unwrap();
+        if *faults > 0 {
+            *faults -= 1;
+            self.noted.lock().unwrap().push("failed".to_owned());
+            return Err(Error::unavailable("no database"));
+        }
+        self.noted.lock().unwrap().push(what);
+        Ok(())
+    }
 }
 
 #[async_trait]
@@ -37,13 +55,11 @@ impl IdempotencyStore for Script {
 
     async fn complete(&self, _: &Claim, answer: KeptAnswer) -> Result<(), Error> {
         let response = StoredResponse::try_from(answer)?;
-        self.noted.lock().unwrap().push(format!("kept {}", response.status));
-        Ok(())
+        self.note(format!("kept {}", response.status))
     }
 
     async fn release(&self, _: &Claim) -> Result<(), Error> {
-        self.noted.lock().unwrap().push("released".to_owned());
-        Ok(())
+        self.note("released".to_owned())
     }
 }
 
@@ -53,8 +69,16 @@ async fn run(
     found: fn(Claim) -> Claimed,
     work: impl FnOnce() -> Result<(), Error> + Send + 'static,
 ) -> (Option<Result<Executed, RequestError>>, Vec<String>) {
-    let script = Arc::new(Script { found, noted: Mutex::default() });
-    let store: Arc<dyn IdempotencyStore> = Arc::clone(&script) as _;
+    let script = Arc::new(Script { found, noted: Mutex::default(), faults: Mutex::default() });
+    let result = carry_out(&script, work).await;
+    (result, script.noted.lock().unwrap().clone())
+}
+
+async fn carry_out(
+    script: &Arc<Script>,
+    work: impl FnOnce() -> Result<(), Error> + Send + 'static,
+) -> Option<Result<Executed, RequestError>> {
+    let store: Arc<dyn IdempotencyStore> = Arc::clone(script) as _;
     let idempotency = Idempotency::new(store, Arc::new(SystemClock), Arc::new(SystemEntropy));
     let scope = Scope::account(Id::random(&SystemEntropy));
     let key = IdempotencyKey::parse("k").unwrap();
@@ -64,7 +88,41 @@ async fn run(
         let work = |_| async { work().map(|()| keep_nothing(&())) }.boxed();
         once(&idempotency, &scope, keyed, id, work).await
     });
-    (task.await.ok(), script.noted.lock().unwrap().clone())
+    task.await.ok()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_key_is_released_when_the_database_can_be_written_again() {
+    let works: [fn() -> Result<(), Error>; 2] =
+        [|| Err(Error::unavailable("no")), || Err(Error::not_found("agent", "x"))];
+    for work in works {
+        let script = Arc::new(Script {
+            found: Claimed::Granted,
+            noted: Mutex::default(),
+            faults: Mutex::new(4),
+        });
+        assert!(carry_out(&script, work).await.unwrap().is_err());
+        sleep(Duration::from_secs(6)).await;
+        assert_eq!(*script.noted.lock().unwrap(), ["failed"; 3]);
+        sleep(Duration::from_secs(10)).await;
+        let noted = script.noted.lock().unwrap().clone();
+        assert_eq!(noted, ["failed", "failed", "failed", "failed", "released"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_lease_ends_the_attempts_to_release_a_key() {
+    let script = Arc::new(Script {
+        found: Claimed::Granted,
+        noted: Mutex::default(),
+        faults: Mutex::new(usize::MAX),
+    });
+    assert!(carry_out(&script, || Err(Error::Overloaded)).await.unwrap().is_err());
+    sleep(2 * LEASE).await;
+    let attempts = script.noted.lock().unwrap().len();
+    assert!((20..60).contains(&attempts), "{attempts}");
+    sleep(2 * LEASE).await;
+    assert_eq!(script.noted.lock().unwrap().len(), attempts);
 }
 
 #[tokio::test]
