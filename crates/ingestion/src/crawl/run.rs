@@ -12,7 +12,7 @@ use cicerone_domain::crawl::{
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
 use tokio::task::yield_now;
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout_at};
 use url::Url;
 
 use super::entrance::robots;
@@ -110,7 +110,15 @@ pub(super) async fn run(
     let known: HashMap<_, _> = known.into_iter().map(|page| (page.url.clone(), page)).collect();
 
     let site = site_of(start, &so_far)?;
-    let visitor = enter(crawler, party, site, Arc::new(known), crawl_subpages).await?;
+    let too_slow = || {
+        let seconds = crawler.settings.time.as_secs();
+        Stop::Failed(format!(
+            "the robots.txt, the sitemaps and the start page of `{start}` were not read within {seconds} s; the website \
+             answers slowly, or asks for long pauses"
+        ))
+    };
+    let entering = enter(crawler, party, site, Arc::new(known), crawl_subpages);
+    let visitor = timeout_at(deadline, entering).await.map_err(|_| too_slow())??;
     let mut run = Run {
         crawler,
         visitor,
@@ -129,7 +137,7 @@ pub(super) async fn run(
     };
     // The start page is recorded together with the pages that it and the sitemaps list.
     if so_far.visited.is_empty() {
-        run.open().await?;
+        timeout_at(deadline, run.open()).await.map_err(|_| too_slow())??;
     } else {
         run.resume(so_far);
     }

@@ -106,6 +106,21 @@ async fn a_robots_txt_that_cannot_be_had_is_tried_again_and_then_fails_the_sourc
 }
 
 #[tokio::test]
+async fn long_pauses_before_the_first_page_end_with_the_time_of_the_crawl() {
+    let busy = || status(503).with("retry-after", "30");
+    for path in ["/robots.txt", "/"] {
+        let site = Server::start().await;
+        site.set("/robots.txt", robots(""));
+        site.set("/", page("Start", ""));
+        site.set(path, busy());
+        let settings = CrawlSettings { time: Duration::from_secs(1), ..quick() };
+        let message = Bench::with(settings).fail(&site.url("/")).await;
+        assert!(message.contains("were not read within 1 s"), "{message}");
+        assert!(site.log().iter().filter(|asked| *asked == path).count() == 1, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn a_site_that_is_not_there_fails_with_a_message_that_says_so() {
     let closed = {
         let site = Server::start().await;
