@@ -32,9 +32,18 @@ pub struct Event {
 }
 
 /// The payload of an event without the content of its source and without what people wrote, for endpoints with the
-/// style `thin` and for deleted sources and conversations: the event names them but does not contain their content.
-/// `None` if the text is not a payload.
+/// style `thin`: the event names them but does not contain their content. `None` if the text is not a payload.
 pub fn without_content(payload: &str) -> Option<String> {
+    without(payload, &[])
+}
+
+/// The payload of an event of a deleted source or conversation: as [`without_content`], and without the questions of checks
+/// and the message of a failure, which may quote the source. `None` if the text is not a payload.
+pub fn erased(payload: &str) -> Option<String> {
+    without(payload, &["error_message", "questions"])
+}
+
+fn without(payload: &str, others: &[&str]) -> Option<String> {
     let mut payload: serde_json::Value = serde_json::from_str(payload).ok()?;
     let name = payload.get("event").and_then(serde_json::Value::as_str);
     let name = name.and_then(EventName::from_name);
@@ -45,7 +54,7 @@ pub fn without_content(payload: &str) -> Option<String> {
         Some(EventName::LeadCaptured) => &["lead"],
         _ => &["content"],
     };
-    for field in removed {
+    for field in removed.iter().chain(others) {
         data.remove(*field);
     }
     for (object, kept) in [("visitor", "id"), ("rating", "value")] {
@@ -206,7 +215,7 @@ impl Event {
 
 #[cfg(test)]
 mod tests {
-    use super::without_content;
+    use super::{erased, without_content};
 
     #[test]
     fn a_payload_loses_the_content_and_nothing_else() {
@@ -216,6 +225,19 @@ mod tests {
         assert_eq!(without_content(payload).as_deref(), Some(left));
         assert_eq!(without_content(left).as_deref(), Some(left));
         assert_eq!(without_content("no JSON"), None);
+    }
+
+    #[test]
+    fn what_may_quote_a_deleted_source_is_erased() {
+        let failed = r#"{"event":"source.failed","data":{"content":"x","error_message":"`Secret` is empty","source_id":"s"}}"#;
+        let thin = without_content(failed).unwrap();
+        assert!(thin.contains("Secret") && !thin.contains("content"), "{thin}");
+        assert_eq!(
+            erased(failed).unwrap(),
+            r#"{"data":{"source_id":"s"},"event":"source.failed"}"#
+        );
+        let checks = r#"{"event":"checks.failed","data":{"run_id":"r","questions":["Secret?"]}}"#;
+        assert_eq!(erased(checks).unwrap(), r#"{"data":{"run_id":"r"},"event":"checks.failed"}"#);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Events, written in the transaction of the change that they report, and queued there for the
 //! endpoints that subscribe to them.
 
-use cicerone_domain::event::{Event, without_content};
+use cicerone_domain::event::{Event, erased};
 use cicerone_domain::webhook::EventName;
 use cicerone_domain::{Id, Timestamp, kind};
 use diesel::prelude::*;
@@ -132,9 +132,11 @@ fn erase(
     part: &mut Part,
 ) -> Result<bool, TransactionError> {
     for id in part.take_each(told) {
-        let payload: String = events::table.find(&id).select(events::payload).get_result(c)?;
+        let event = events::table.find(&id).select(events::payload);
+        // Another server may have removed an old event since.
+        let Some(payload) = event.get_result::<String>(c).optional()? else { continue };
         note_value(&payload);
-        let payload = without_content(&payload).ok_or_else(|| {
+        let payload = erased(&payload).ok_or_else(|| {
             TransactionError::internal(format!("the event `{id}` has no payload"))
         })?;
         diesel::update(events::table.find(id))

@@ -439,10 +439,11 @@ fn redeliver(
     let row = found.ok_or_else(|| Error::not_found("delivery", id))?;
     let delivery = Delivery::try_from(row)?.again(now);
     // An attempt in progress loses its lease, and this one is made in addition.
-    diesel::update(rows::table.find(id.to_string()))
+    let changed = diesel::update(rows::table.find(id.to_string()))
         .set((DeliveryChange::of(&delivery)?, rows::tries.eq(0)))
         .execute(c)?;
-    Ok(delivery)
+    // Another server may have removed an old delivery since.
+    if changed == 0 { Err(Error::not_found("delivery", id).into()) } else { Ok(delivery) }
 }
 
 fn list_deliveries(
