@@ -82,7 +82,7 @@ export interface CheckResult {
   question: string;
   /** The first expectation that the reply does not meet; null if it passed. */
   reason: string | null;
-  /** The reply, or its beginning. */
+  /** The reply, or its beginning; empty after a source of the agent was deleted. */
   reply: string;
 }
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use actix_web::dev::Payload;
 use actix_web::http::header;
 use actix_web::{FromRequest, HttpRequest};
+use cicerone_domain::access::ActingKey;
 use cicerone_domain::audit::Origin;
 use cicerone_domain::{ApiKey, Error, Permission, Scope};
 use futures_util::future::LocalBoxFuture;
@@ -84,6 +85,19 @@ impl Gate {
     /// Counts a request that needs no key against the limit of its address.
     pub(crate) fn admit_stranger(&self, context: &RequestContext) -> Result<(), RequestError> {
         self.limits.request_without_key(context.peer)
+    }
+
+    /// Checks that the key of a request whose answer takes long still works, and has what `caller` had.
+    pub(crate) async fn recheck(
+        &self,
+        app: &Shared,
+        request: &HttpRequest,
+        caller: &Caller,
+        permission: Permission,
+    ) -> Result<(), Error> {
+        let now = self.identify(app, request).await?;
+        let acting = ActingKey { key: caller.key.clone(), permission, at: app.clock.now() };
+        acting.check(now.as_deref().map(|caller| &caller.key))
     }
 
     async fn identify(

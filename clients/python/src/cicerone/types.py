@@ -93,7 +93,7 @@ class CheckResult(TypedDict):
     reason: str | None
     """The first expectation that the reply does not meet; null if it passed."""
     reply: str
-    """The reply, or its beginning."""
+    """The reply, or its beginning; empty after a source of the agent was deleted."""
 
 
 class CheckRun(TypedDict):

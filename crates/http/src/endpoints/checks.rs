@@ -114,7 +114,7 @@ pub(super) struct CheckResultView<'a> {
     /// The first expectation that the reply does not meet; null if it passed.
     #[schema(required)]
     reason: Option<&'a str>,
-    /// The reply, or its beginning.
+    /// The reply, or its beginning; empty after a source of the agent was deleted.
     #[schema(max_length = 1000)]
     reply: &'a str,
 }

@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use crate::coverage::Covers;
-use crate::world::{NO_AGENT, account, client, eventually, own_server, server};
+use crate::world::{NO_AGENT, a_second_later, account, client, eventually, own_server, server};
 
 /// What is tested here.
 pub(crate) const COVERS: Covers = Covers {
@@ -306,19 +306,51 @@ async fn an_export_that_fails_is_cut_off_before_its_end() {
     let client = server.client();
     let agent = client.agent().await;
     flood(&server, &agent, 200);
-    let mut socket = TcpStream::connect(server.address()).await.unwrap();
-    let request = format!(
-        "GET {} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer {}\r\n\r\n",
-        path(&agent),
-        client.key().unwrap()
-    );
-    socket.write_all(request.as_bytes()).await.unwrap();
-    let mut text = vec![0; 4_096];
-    let count = socket.read(&mut text).await.unwrap();
-    text.truncate(count);
+    let key = json!(client.key().unwrap());
+    let (mut socket, mut text) = begun(&server, &path(&agent), &key).await;
     client.delete(&format!("/v1/agents/{agent}")).await.expect_nothing();
     // The connection may also be reset, since the server closes it.
     let _ = socket.read_to_end(&mut text).await;
     assert!(text.starts_with(b"HTTP/1.1 200"));
     assert!(!text.ends_with(b"\r\n0\r\n\r\n"), "the end of a whole body was sent");
+}
+
+#[tokio::test]
+async fn an_export_ends_with_its_key() {
+    let server = own_server();
+    let client = server.client();
+    let agent = client.agent().await;
+    flood(&server, &agent, 200);
+    let reading = json!({"name": "reads", "permissions": ["conversations:export", "agents:read"]});
+    for change in ["delete", "reduce"] {
+        let key = client.post("/v1/api_keys", reading.clone()).await.expect(201);
+        let (mut socket, mut text) = begun(&server, &path(&agent), &key["key"]).await;
+        let at = format!("/v1/api_keys/{}", id(&key));
+        match change {
+            "delete" => client.delete(&at).await.expect_nothing(),
+            _ => {
+                let less = json!({"permissions": ["agents:read"]});
+                client.patch(&at, less).await.expect(200);
+            }
+        }
+        // A key that was found is known for a second.
+        a_second_later().await;
+        // The connection may also be reset, since the server closes it.
+        let _ = socket.read_to_end(&mut text).await;
+        assert!(text.starts_with(b"HTTP/1.1 200"));
+        assert!(text.len() < 30_000_000, "{change}: {} bytes of some 50,000,000", text.len());
+        assert!(!text.ends_with(b"\r\n0\r\n\r\n"), "the end of a whole body was sent");
+    }
+}
+
+/// An export of which the beginning was received.
+async fn begun(server: &Server, path: &str, key: &Value) -> (TcpStream, Vec<u8>) {
+    let mut socket = TcpStream::connect(server.address()).await.unwrap();
+    let key = key.as_str().unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer {key}\r\n\r\n");
+    socket.write_all(request.as_bytes()).await.unwrap();
+    let mut text = vec![0; 4_096];
+    let count = socket.read(&mut text).await.unwrap();
+    text.truncate(count);
+    (socket, text)
 }

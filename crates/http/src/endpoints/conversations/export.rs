@@ -4,9 +4,11 @@ mod csv;
 mod ndjson;
 mod steps;
 
-use actix_web::HttpResponse;
+use std::sync::Arc;
+
 use actix_web::http::Method;
 use actix_web::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use cicerone_domain::audit::AuditAction;
 use cicerone_domain::services::Export;
@@ -15,8 +17,8 @@ use futures_util::{Stream, stream};
 use tokio::sync::watch;
 
 use super::list::{filter, filters};
-use crate::auth::Authorized;
-use crate::auth::permission::ConversationsExport;
+use crate::auth::permission::{ConversationsExport, Required as _};
+use crate::auth::{Authorized, Caller};
 use crate::context::{App, Incoming, RequestId};
 use crate::endpoint::{Endpoint, Tag};
 use crate::error::RequestError;
@@ -36,8 +38,8 @@ pub(crate) fn endpoint() -> Endpoint {
              one conversation on each line, in the form in which it is retrieved but without `messages_cursor`. `csv` \
              has one message on each line after a header line; a cell that a spreadsheet would read as a formula is \
              prefixed with `'`. The response is sent while the conversations are read. A conversation that is deleted \
-             during the export is omitted or cut short. If the export fails, the connection is closed before the end \
-             of the response. Each export is recorded in the audit log.",
+             during the export is omitted or cut short. If the export fails, or its key stops working, the connection is \
+             closed before the end of the response. Each export is recorded in the audit log.",
         )
         .query([one_of("format", &Format::ALL.map(Format::name), "The format; `ndjson` by default.")])
         .query(filters())
@@ -120,9 +122,11 @@ async fn handle(caller: Authorized<ConversationsExport>, app: App, incoming: Inc
         Format::Ndjson => Writer::Ndjson(Ndjson::default()),
         Format::Csv => Writer::Csv,
     };
+    let ending = app.ending.clone();
     let (ready, request_id) = (Bytes::new(), caller.request_id());
-    let body = Body { export, steps, writer, ready, request_id };
-    Ok(response.streaming(body.slices(app.ending.clone())))
+    let sender = Sender { app, request: incoming.request, caller: caller.caller() };
+    let body = Body { export, steps, writer, ready, sender, request_id };
+    Ok(response.streaming(body.slices(ending)))
 }
 
 enum Writer {
@@ -135,6 +139,21 @@ enum Writer {
 #[error("the export was interrupted")]
 struct Cut;
 
+/// Who is sent an export.
+struct Sender {
+    app: App,
+    request: HttpRequest,
+    caller: Arc<Caller>,
+}
+
+impl Sender {
+    /// Checks that the key may still export what it began to.
+    async fn check(&self) -> Result<(), Error> {
+        let Self { app, request, caller } = self;
+        app.gate.recheck(app, request, caller, ConversationsExport::PERMISSION).await
+    }
+}
+
 struct Body {
     export: Export,
     /// What was read but not written yet.
@@ -142,6 +161,7 @@ struct Body {
     writer: Writer,
     /// What was written but not forwarded yet.
     ready: Bytes,
+    sender: Sender,
     request_id: RequestId,
 }
 
@@ -188,6 +208,7 @@ impl Body {
                 }
             }
             if out.is_empty() {
+                self.sender.check().await?;
                 match self.export.next().await? {
                     None if self.steps.is_over() => return Ok(None),
                     piece => self.steps.extend(piece),
