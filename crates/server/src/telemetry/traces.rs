@@ -26,6 +26,8 @@ const SERVICE_NAME: &str = "OTEL_SERVICE_NAME";
 const PATH: &str = "/v1/traces";
 /// The time limit for sending a batch, including the last one when the program ends.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// The longest answer of a collector: it says how many spans it refused.
+const ANSWER_BYTES: usize = 64 * 1_024;
 
 /// The exporter of traces.
 #[derive(Debug, Clone)]
@@ -142,14 +144,60 @@ impl HttpClient for OnRuntime {
     ) -> Result<http::Response<Bytes>, HttpError> {
         let http = self.http.clone();
         let sent = self.runtime.spawn(async move {
-            let response = http.execute(request.try_into()?).await?;
+            let mut response = http.execute(request.try_into()?).await?;
             let mut answer = http::Response::builder().status(response.status());
             if let Some(headers) = answer.headers_mut() {
                 headers.clone_from(response.headers());
             }
-            let body = response.bytes().await?;
-            Ok::<_, HttpError>(answer.body(body)?)
+            let mut body = Vec::new();
+            while let Some(chunk) = response.chunk().await? {
+                if body.len() + chunk.len() > ANSWER_BYTES {
+                    return Err(format!("the collector sent more than {ANSWER_BYTES} bytes").into());
+                }
+                body.extend_from_slice(&chunk);
+            }
+            Ok::<_, HttpError>(answer.body(body.into())?)
         });
         sent.await?
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpListener;
+    use std::thread;
+
+    use bytes::Bytes;
+    use opentelemetry_http::HttpClient as _;
+    use tokio::runtime::Handle;
+
+    use super::{ANSWER_BYTES, OnRuntime};
+
+    /// Sends a request to a collector that answers with so many bytes.
+    async fn answered(bytes: usize) -> Result<usize, String> {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let collector = thread::spawn(move || {
+            let (mut caller, _) = listener.accept().unwrap();
+            let read = caller.read(&mut [0; 1_024]).unwrap();
+            assert!(read > 0);
+            caller.write_all(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n").unwrap();
+            // The client may close the connection within the answer.
+            drop(caller.write_all(&vec![b'x'; bytes]));
+        });
+        let http = reqwest::Client::builder().no_proxy().build().unwrap();
+        let client = OnRuntime { http, runtime: Handle::current() };
+        let request = http::Request::post(format!("http://{address}/v1/traces"));
+        let response = client.send_bytes(request.body(Bytes::new()).unwrap()).await;
+        collector.join().unwrap();
+        response.map(|response| response.body().len()).map_err(|error| error.to_string())
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn the_answer_of_a_collector_is_bounded() {
+        assert_eq!(answered(ANSWER_BYTES).await, Ok(ANSWER_BYTES));
+        let error = answered(ANSWER_BYTES + 1).await.unwrap_err();
+        assert!(error.contains("more than 65536 bytes"), "{error}");
     }
 }
