@@ -20,6 +20,7 @@ use diesel::prelude::*;
 use crate::agents;
 use crate::columns::{from_json, named, to_json, wide};
 use crate::connection::{AnyConnection, note_value};
+use crate::dialect;
 use crate::error::TransactionError;
 use crate::events;
 use crate::pages::{Size, created_before, fitting, octet_length};
@@ -253,6 +254,25 @@ fn last_run(
 fn insert(c: &mut AnyConnection, run: &CheckRun) -> Result<(), TransactionError> {
     diesel::insert_into(check_runs::table).values(HeldRunRow::new(run)?).execute(c)?;
     remove_old(c, run)
+}
+
+/// Removes the texts of the replies from the results of an agent's runs: they may contain text of a source that is being
+/// deleted. The caller holds the lock of the agent.
+pub(crate) fn erase_replies(
+    c: &mut AnyConnection,
+    agent: Id<kind::Agent>,
+) -> Result<(), TransactionError> {
+    let (agent, mut after) = (agent.to_string(), String::new());
+    while let Some((run, results)) = dialect::next_run_with_replies(c, &agent, &after)? {
+        note_value(&results);
+        let mut results: Vec<CheckResult> = from_json(&results)?;
+        results.iter_mut().for_each(|result| result.reply = String::new());
+        diesel::update(check_runs::table.find(&run))
+            .set(check_runs::results.eq(to_json(&results)?))
+            .execute(c)?;
+        after = run;
+    }
+    Ok(())
 }
 
 /// Removes the oldest ended runs of an agent beyond [`limits::CHECK_RUNS`].

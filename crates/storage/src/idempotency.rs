@@ -18,7 +18,7 @@ use crate::error::TransactionError;
 use crate::keys;
 use crate::pages::{Size, nullable_length};
 use crate::removal::Part;
-use crate::schema::idempotency;
+use crate::schema::{idempotency, sources};
 use crate::storage::Storage;
 
 /// The request is being processed.
@@ -208,6 +208,25 @@ fn complete(
     Ok(count == 1)
 }
 
+/// What an answer with a reply of no conversation contains: text of any source of the agent.
+fn replies_of(agent: &str) -> String {
+    format!("{agent}/replies")
+}
+
+/// Notes that the answer to this claim, which is about an agent, contains a reply that is stored nowhere else. Deleting
+/// a source of the agent erases it; answers about the agent itself stay.
+pub(crate) fn note_reply(
+    c: &mut AnyConnection,
+    claim: &Claim,
+    agent: &str,
+) -> Result<(), TransactionError> {
+    let answer = idempotency::table
+        .find((claim.account.to_string(), claim.key.as_str()))
+        .filter(idempotency::subject_id.eq(agent));
+    diesel::update(answer).set(idempotency::subject_id.eq(replies_of(agent))).execute(c)?;
+    Ok(())
+}
+
 /// Erases the answers that contain a deleted resource.
 pub(crate) fn erase_of(c: &mut AnyConnection, subject: &str) -> Result<(), TransactionError> {
     diesel::update(idempotency::table.filter(idempotency::subject_id.eq(subject)))
@@ -240,6 +259,20 @@ pub(crate) fn erase_of_removed(
     erase_found(c, found, part)
 }
 
+/// The same for a source, and for the replies of its agent that belong to no conversation.
+pub(crate) fn erase_of_source(
+    c: &mut AnyConnection,
+    source: &str,
+    part: &mut Part,
+) -> Result<bool, TransactionError> {
+    if !erase_of_removed(c, source, part)? {
+        return Ok(false);
+    }
+    let agent: Option<String> =
+        sources::table.find(source).select(sources::agent_id).get_result(c).optional()?;
+    agent.map_or(Ok(true), |agent| erase_of_removed(c, &replies_of(&agent), part))
+}
+
 /// The same for an agent and everything that belonged to it.
 pub(crate) fn erase_of_agent(
     c: &mut AnyConnection,
@@ -252,6 +285,17 @@ pub(crate) fn erase_of_agent(
     let of_agent = idempotency::table.filter(idempotency::subject_agent_id.eq(agent));
     let found = of_agent.limit(part.limit()).select(found()).load(c)?;
     erase_found(c, found, part)
+}
+
+/// Like [`erase_of_agent`], at once: for the few answers that were stored since it returned true.
+pub(crate) fn erase_rest_of_agent(
+    c: &mut AnyConnection,
+    agent: &str,
+) -> Result<(), TransactionError> {
+    erase_of(c, agent)?;
+    let of_agent = idempotency::table.filter(idempotency::subject_agent_id.eq(agent));
+    diesel::update(of_agent).set(erased()).execute(c)?;
+    Ok(())
 }
 
 /// A record: its key, when it expires, and the size of its answer.

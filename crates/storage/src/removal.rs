@@ -19,6 +19,7 @@ use crate::bytes;
 use crate::columns::wide;
 use crate::connection::AnyConnection;
 use crate::db::Db;
+use crate::dialect;
 use crate::error::TransactionError;
 use crate::events;
 use crate::idempotency;
@@ -274,6 +275,8 @@ fn delete_agent(
         return Ok(false);
     }
     diesel::delete(agents::table.find(id)).execute(c)?;
+    // On PostgreSQL, the deletion waits for replies that refer to the agent's row. Their answers were not there before.
+    idempotency::erase_rest_of_agent(c, id)?;
     Ok(true)
 }
 
@@ -320,7 +323,7 @@ fn delete_source(
     part: &mut Part,
 ) -> Result<bool, TransactionError> {
     let is_empty = events::erase_of_source(c, id, part)?
-        && idempotency::erase_of_removed(c, id, part)?
+        && idempotency::erase_of_source(c, id, part)?
         && delete_vectors(c, id, part)?
         && delete_passages(c, id, part)?
         && delete_documents(c, id, part)?
@@ -462,6 +465,8 @@ fn delete_conversation(
     id: &str,
     part: &mut Part,
 ) -> Result<bool, TransactionError> {
+    // A transaction that holds the row may still store an event or an answer, which must be found here.
+    dialect::lock_conversation(c, id)?;
     let is_empty = events::erase_of_conversation(c, id, part)?
         && idempotency::erase_of_removed(c, id, part)?
         && delete_ratings(c, id, part)?

@@ -1,6 +1,8 @@
 //! Statements about runs of checks.
 
+use diesel::dsl::sql;
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 
 use crate::checks::HeldRunRow;
 use crate::connection::{AnyConnection, Either};
@@ -43,5 +45,28 @@ pub(crate) fn leased_check_run(
             query.select(HeldRunRow::as_select()).for_update().get_result(c).optional()
         }
         Either::Sqlite(c) => query.select(HeldRunRow::as_select()).get_result(c).optional(),
+    }
+}
+
+/// True if the results of a run contain a reply that is not empty. A quotation mark within a text has a backslash before
+/// it, so that no text is taken for the name of the field.
+const HAS_REPLIES: &str = r#"replace(check_runs.results, '"reply":""', '') LIKE '%"reply":"%'"#;
+
+/// The next run of an agent after this id whose results contain replies, with the results; its row is locked.
+pub(crate) fn next_run_with_replies(
+    c: &mut AnyConnection,
+    agent: &str,
+    after: &str,
+) -> QueryResult<Option<(String, String)>> {
+    let query = check_runs::table
+        .filter(check_runs::agent_id.eq(agent))
+        .filter(check_runs::id.gt(after))
+        .filter(sql::<Bool>(HAS_REPLIES))
+        .order(check_runs::id)
+        .limit(1)
+        .select((check_runs::id, check_runs::results));
+    match c.either() {
+        Either::Postgres(c) => query.for_update().get_result(c).optional(),
+        Either::Sqlite(c) => query.get_result(c).optional(),
     }
 }

@@ -1,6 +1,6 @@
 //! `GET /v1/agents/{agent_id}/checks/runs`.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{ended, path, set, start};
 use crate::coverage::Covers;
@@ -29,6 +29,25 @@ async fn runs_are_listed_newest_first() {
     made.remove(0);
     made.reverse();
     assert_eq!(client.list_all(&format!("{}/runs", path(&agent)), 2).await, made);
+}
+
+#[tokio::test]
+async fn a_run_contains_no_text_of_a_deleted_source() {
+    let client = client();
+    let agent = client.agent().await;
+    let source = client.text(&agent, "The zyxcity museum opens at nine.").await;
+    set(&client, &agent, &["When does the museum open?"]).await;
+    start(&client, &agent).await;
+    let run = ended(&client, &agent, &Value::Null).await;
+    assert!(run.to_string().contains("zyxcity"), "{run}");
+    client.delete(&format!("/v1/sources/{source}")).await.expect_nothing();
+    let runs = client.list_all(&format!("{}/runs", path(&agent)), 2).await;
+    assert_eq!(runs.len(), 1);
+    assert!(!runs[0].to_string().contains("zyxcity"), "{}", runs[0]);
+    let result = &runs[0]["results"][0];
+    assert_eq!((&result["passed"], &result["reply"]), (&json!(true), &json!("")));
+    let shown = client.get(&path(&agent)).await.expect(200);
+    assert_eq!(shown["last_run"], runs[0]);
 }
 
 #[tokio::test]

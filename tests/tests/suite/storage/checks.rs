@@ -3,7 +3,9 @@
 use cicerone_domain::check::{
     CheckList, CheckResult, CheckRun, GivenCheck, RunEnd, RunStatus, RunTrigger,
 };
-use cicerone_domain::ports::{AgentStore as _, CheckStore as _, ClaimedRun, RunClaim, RunLease};
+use cicerone_domain::ports::{
+    AgentStore as _, CheckStore as _, ClaimedRun, RunClaim, RunLease, SourceStore as _,
+};
 use cicerone_domain::{Agent, Id, Scope, kind, limits};
 
 use super::fixture::{
@@ -174,6 +176,39 @@ async fn the_last_runs_are_kept_and_listed() {
         let scope = world.scope();
         let list = async |page| world.storage.list_runs(&scope, agent.id, page).await;
         assert_eq!(all_pages(7, list).await, made);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn deleting_a_source_removes_the_replies_from_the_runs_of_its_agent() {
+    on_each(async |world| {
+        let (scope, storage) = (world.scope(), &world.storage);
+        let (agent, other) = (checked_agent(world, 1).await, checked_agent(world, 1).await);
+        let source = world.text_source(&agent).await;
+        // These texts look like fields.
+        let question = r#"What is "reply":"x"?"#;
+        let quoting =
+            CheckResult { reply: r#""reply":"" is a word."#.to_owned(), ..result(question, true) };
+        whole(world, &other, vec![quoting.clone()]).await;
+        let done = whole(world, &agent, vec![quoting.clone(), result("b", false)]).await;
+        start(world, &agent).await;
+        let open = claim(world, None).await.unwrap();
+        let recorded = vec![quoting.clone()];
+        storage.record_results(&open.lease, recorded, world.now()).await.unwrap();
+        storage.delete_source(&scope, source.id, world.now(), None).await.unwrap();
+
+        let blank = |result: &CheckResult| CheckResult { reply: String::new(), ..result.clone() };
+        let again = claim(world, None).await.unwrap();
+        assert_eq!(again.run.results, [blank(&quoting)]);
+        let later = RunEnd::Done(vec![quoting.clone()]);
+        let last = end(world, &again.lease, later).await.unwrap();
+        assert_eq!(last.results, [blank(&quoting), quoting.clone()]);
+        let results = done.results.iter().map(blank).collect();
+        let list = async |page| storage.list_runs(&scope, agent.id, page).await;
+        assert_eq!(all_pages(7, list).await, [last, CheckRun { results, ..done }]);
+        let theirs = storage.find_checks(&scope, other.id).await.unwrap().last_run.unwrap();
+        assert_eq!(theirs.results, [quoting]);
     })
     .await;
 }

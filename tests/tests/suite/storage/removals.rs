@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::future::Future;
+use std::time::{Duration, Instant};
 
 use cicerone_domain::agent::AgentFilter;
 use cicerone_domain::conversation::ConversationFilter;
@@ -10,9 +11,15 @@ use cicerone_domain::ports::{
     UsageStore as _,
 };
 use cicerone_domain::{Agent, Conversation, Error, Source};
+use cicerone_tests::patience::PATIENCE;
+use cicerone_tests::postgres::Cluster;
+use diesel::PgConnection;
+use diesel::connection::SimpleConnection as _;
+use diesel::prelude::*;
 
 use super::fixture::{World, first, large, new_job, on_each};
 use super::large_sources::text;
+use super::time_bounds::waiting_for_rows;
 
 /// Turns of the conversation. Its messages are deleted in three parts, because two parts may be
 /// deleted before the test notices the first.
@@ -177,6 +184,85 @@ async fn a_conversation_that_is_half_deleted_is_gone() {
 
         assert_eq!(storage.finish_removals(now).await.unwrap(), 1);
         assert_eq!((world.count("conversations"), world.count("messages")), (0, 0));
+    })
+    .await;
+}
+
+/// Deletes something on PostgreSQL while another transaction has made these changes. It commits them when the deletion
+/// waits for it.
+async fn delete_beside<T>(
+    world: &World,
+    changes: &str,
+    deletion: impl Future<Output = Result<T, Error>>,
+) {
+    let mut other = PgConnection::establish(&world.url.to_string()).unwrap();
+    other.batch_execute(&format!("BEGIN; {changes}")).unwrap();
+    let commit = async {
+        let deadline = Instant::now() + PATIENCE;
+        while waiting_for_rows(&mut other) == 0 {
+            assert!(Instant::now() < deadline, "the deletion does not wait");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        other.batch_execute("COMMIT").unwrap();
+    };
+    let (deleted, ()) = tokio::join!(deletion, commit);
+    deleted.map(|_| ()).unwrap();
+}
+
+#[tokio::test]
+async fn what_is_stored_of_a_conversation_while_its_deletion_waits_is_erased() {
+    if Cluster::shared().is_none() {
+        return;
+    }
+    on_each(async |world| {
+        if world.url.sqlite_path().is_some() {
+            // It has one writer.
+            return;
+        }
+        let agent = world.agent().await;
+        let id = world.conversation(&agent, &[]).await.id;
+        world.claim("turn").await;
+        let changes = format!(
+            "UPDATE conversations SET handoff_requested_at = 1 WHERE id = '{id}'; \
+             INSERT INTO events (id, account_id, name, payload, created_at, conversation_id) VALUES \
+             ('evt_1', '{}', 'conversation.handoff_requested', \
+             '{{\"event\":\"conversation.handoff_requested\",\"data\":{{\"message\":\"secret\"}}}}', 1, '{id}'); \
+             UPDATE idempotency SET state = 'completed', body = 'secret'::bytea, \
+             subject_id = '{id}', subject_agent_id = '{}'",
+            world.account, agent.id
+        );
+        let (scope, now) = (world.scope(), world.now());
+        let delete = world.storage.delete_conversation(&scope, id, now, None);
+        delete_beside(world, &changes, delete).await;
+        assert_eq!(world.count("conversations"), 0);
+        assert_eq!(world.count("events"), 1);
+        assert_eq!(world.count_where("events", "payload LIKE '%secret%'"), 0);
+        assert_eq!(world.count_where("idempotency", "body IS NOT NULL"), 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_answer_that_is_stored_while_the_deletion_of_its_agent_waits_is_erased() {
+    if Cluster::shared().is_none() {
+        return;
+    }
+    on_each(async |world| {
+        if world.url.sqlite_path().is_some() {
+            return;
+        }
+        let id = world.agent().await.id;
+        world.claim("reply").await;
+        let changes = format!(
+            "SELECT 1 FROM agents WHERE id = '{id}' FOR KEY SHARE; \
+             UPDATE idempotency SET state = 'completed', body = 'secret'::bytea, \
+             subject_id = '{id}', subject_agent_id = '{id}'"
+        );
+        let (scope, now) = (world.scope(), world.now());
+        let delete = world.storage.delete_agent(&scope, id, now, None);
+        delete_beside(world, &changes, delete).await;
+        assert_eq!(world.count("agents"), 0);
+        assert_eq!(world.count_where("idempotency", "body IS NOT NULL"), 0);
     })
     .await;
 }

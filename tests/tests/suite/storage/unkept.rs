@@ -1,11 +1,15 @@
 //! Replies that are counted and not stored, and turns for a conversation of a certain length.
 
+use cicerone_domain::Agent;
 use cicerone_domain::conversation::Turn;
 use cicerone_domain::idempotency::Claimed;
-use cicerone_domain::ports::{AgentStore as _, ConversationStore as _, UsageStore as _};
+use cicerone_domain::ports::{
+    AgentStore as _, ConversationStore as _, IdempotencyStore as _, SourceStore as _,
+    UsageStore as _,
+};
 use cicerone_domain::usage::{Day, TokenCount};
 
-use super::fixture::{assert_conflict, assert_not_found, completion, on_each};
+use super::fixture::{assert_conflict, assert_not_found, completion, on_each, response};
 
 #[tokio::test]
 async fn a_reply_that_is_not_stored_is_counted_and_its_answer_is_kept() {
@@ -30,6 +34,29 @@ async fn a_reply_that_is_not_stored_is_counted_and_its_answer_is_kept() {
         let again = world.repeat("reply").await;
         assert!(matches!(again, Claimed::Erased(..)), "{again:?}");
         assert_not_found(world.storage.count_reply(turn, None).await, "agent");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn deleting_a_source_erases_answers_with_replies_that_are_not_stored() {
+    on_each(async |world| {
+        let (agent, other) = (world.agent().await, world.agent().await);
+        let (scope, source) = (world.scope(), world.text_source(&agent).await);
+        let about = |agent: &Agent| Some((agent.id.to_string(), Some(agent.id)));
+        for (key, agent) in [("reply", &agent), ("other", &other)] {
+            let done = completion(&world.claim(key).await, "a reply", about(agent));
+            world.storage.count_reply(world.first_turn(agent, &[]), done).await.unwrap();
+        }
+        let claim = world.claim("agent").await;
+        world.storage.complete(&claim, response("an agent", about(&agent))).await.unwrap();
+        world.storage.delete_source(&scope, source.id, world.now(), None).await.unwrap();
+        for (key, is_erased) in [("reply", true), ("other", false), ("agent", false)] {
+            let again = world.repeat(key).await;
+            assert_eq!(matches!(again, Claimed::Erased(..)), is_erased, "{key}: {again:?}");
+        }
+        world.storage.delete_agent(&scope, other.id, world.now(), None).await.unwrap();
+        assert!(matches!(world.repeat("other").await, Claimed::Erased(..)));
     })
     .await;
 }
