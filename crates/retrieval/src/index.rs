@@ -4,10 +4,11 @@ mod candidate;
 mod folders;
 mod merging;
 mod opened;
+mod renewal;
 mod synchronisation;
 mod turns;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +19,9 @@ use cicerone_domain::meaning::Vector;
 use cicerone_domain::ports::{PassageFeed, PassageIndex, Stages};
 use cicerone_domain::retrieval::{AgentVersion, Found, Query};
 use cicerone_domain::{Error, Id, kind};
+use parking_lot::Mutex;
 
+use self::renewal::Owner;
 use crate::meaning::{Meaning, MeaningConfig, MeaningPorts, WINDOW};
 use crate::search::{self, Recent, Snapshot};
 use crate::store::Unusable;
@@ -77,6 +80,8 @@ struct Shared {
     feed: Arc<dyn PassageFeed>,
     folders: Folders,
     open: Opened,
+    /// Of the agents with files, those that a change since the start has named.
+    owners: Mutex<HashMap<Id<kind::Agent>, Owner>>,
     /// The most stored bytes of an agent whose index is in memory; `None` if all indexes are on the
     /// disk.
     small_bytes: Option<u64>,
@@ -121,6 +126,7 @@ impl Index {
             feed,
             folders,
             open,
+            owners: Mutex::default(),
             small_bytes: (config.memory_bytes > 0).then_some(SMALL_BYTES),
             meaning,
             recent: Recent::default(),
@@ -132,22 +138,6 @@ impl Index {
             candidates: FairPool::new(CANDIDATES, CANDIDATES),
         };
         Ok(Self { shared: Arc::new(shared) })
-    }
-
-    /// Removes the indexes of all agents except `live`, for example of those that another machine
-    /// deleted. Returns how many were removed.
-    pub async fn sweep(&self, live: &[Id<kind::Agent>]) -> Result<usize, Error> {
-        let mut gone: BTreeSet<_> = self.shared.folders.agents().await?.into_iter().collect();
-        gone.extend(self.shared.open.agents());
-        if let Some(meaning) = &self.shared.meaning {
-            gone.extend(meaning.agents().await?);
-        }
-        let live: HashSet<_> = live.iter().collect();
-        gone.retain(|agent| !live.contains(agent));
-        for agent in &gone {
-            self.remove(*agent).await?;
-        }
-        Ok(gone.len())
     }
 
     /// How many indexes are open for searching, on the disk or in memory.

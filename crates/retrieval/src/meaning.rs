@@ -115,6 +115,12 @@ impl Meaning {
         }
     }
 
+    /// Brings the files of an agent on this machine up to date, if it has any. Returns whether there was something to do.
+    pub(crate) async fn renew(&self, agent: AgentVersion) -> Result<bool, Error> {
+        let space = self.ports.space.get();
+        self.projections.renew(agent, space.as_deref()).await
+    }
+
     /// The agents that have vectors on this machine.
     pub(crate) async fn agents(&self) -> Result<Vec<Id<kind::Agent>>, Error> {
         self.projections.agents().await

@@ -6,7 +6,7 @@ mod schema;
 mod writer;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use cicerone_domain::{Id, kind};
 use serde::{Deserialize, Serialize};
@@ -20,6 +20,8 @@ pub(crate) use schema::{
 };
 pub(crate) use writer::{Writer, groups};
 
+/// The file that describes the last commit.
+const META: &str = "meta.json";
 /// Unpacked blocks of stored passages that an open index caches, 8 KiB each.
 const STORE_CACHE_BLOCKS: usize = 16;
 const STORE_BLOCK_BYTES: usize = 8_192;
@@ -97,7 +99,17 @@ impl Store {
 
     /// Opens the index in a folder, after verifying all checksums.
     pub(crate) fn open(folder: &Path) -> Result<Self, Unusable> {
-        if !folder.join("meta.json").exists() {
+        let store = Self::open_unverified(folder)?;
+        let damaged = store.index.validate_checksum()?.len();
+        if damaged > 0 {
+            return Err(Unusable::Damaged(damaged));
+        }
+        Ok(store)
+    }
+
+    /// The same, without reading its segments.
+    fn open_unverified(folder: &Path) -> Result<Self, Unusable> {
+        if !folder.join(META).exists() {
             return Err(Unusable::Missing);
         }
         let (schema, fields) = schema::schema();
@@ -106,11 +118,15 @@ impl Store {
         if index.schema() != schema {
             return Err(Unusable::OtherSchema);
         }
-        let damaged = index.validate_checksum()?.len();
-        if damaged > 0 {
-            return Err(Unusable::Damaged(damaged));
-        }
         Ok(Self { index, fields })
+    }
+
+    /// The generation of the index in a folder, without reading its segments; `None` if its files also contain deleted
+    /// passages.
+    pub(crate) fn generation_of(folder: &Path) -> Result<Option<u64>, Unusable> {
+        let store = Self::open_unverified(folder)?;
+        let generation = store.generation()?;
+        Ok(if store.holds_deleted()? { None } else { Some(generation) })
     }
 
     /// The content of the last commit.
@@ -164,10 +180,14 @@ impl Store {
         Ok(documents)
     }
 
-    /// Whether the files still contain deleted passages.
+    /// Whether the files still contain deleted passages: in a segment, or in files that an interrupted change did not
+    /// remove.
     pub(crate) fn holds_deleted(&self) -> tantivy::Result<bool> {
-        let segments = self.index.searchable_segment_metas()?;
-        Ok(segments.iter().any(tantivy::SegmentMeta::has_deletes))
+        let metas = self.index.load_metas()?;
+        let used = metas.list_segment_files();
+        let is_left = |file: &PathBuf| file.as_path() != Path::new(META) && !used.contains(file);
+        Ok(metas.segments.iter().any(tantivy::SegmentMeta::has_deletes)
+            || self.index.directory().list_managed_files().iter().any(is_left))
     }
 }
 

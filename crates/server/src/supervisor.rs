@@ -89,24 +89,6 @@ impl Supervisor {
         self.tasks.push(tokio::spawn(kept.run(task, self.stop.clone())));
     }
 
-    /// Runs a task once, at most until the stop. A panic is logged.
-    pub(crate) fn once(
-        &mut self,
-        name: &'static str,
-        task: impl Future<Output = ()> + Send + 'static,
-    ) {
-        let task: Work = Box::pin(task);
-        let stop = self.stop.clone();
-        let task = tokio::spawn(async move {
-            stop.run_until_cancelled(task).await;
-        });
-        self.tasks.push(tokio::spawn(async move {
-            if let Err(error) = task.await {
-                tracing::error!(task = name, error = words(&error), "a background task failed");
-            }
-        }));
-    }
-
     /// Stops all tasks and waits until they have ended.
     pub(crate) async fn stop(self) {
         self.stop.cancel();

@@ -126,8 +126,8 @@ impl Agents {
         completion: Option<Completion<()>>,
     ) -> Result<(), Error> {
         self.store.delete_agent(scope, id, self.clock.now(), completion).await?;
-        // The rows, and with them all content, are deleted. A leftover index only takes disk space, and the next start
-        // removes it.
+        // The rows, and with them all content, are deleted. The sweep of the
+        // index's files removes a leftover one.
         if let Err(error) = self.index.remove(id).await {
             tracing::warn!(agent_id = %id, error = &error as &dyn std::error::Error, "the index of a deleted agent is still on disk");
         }

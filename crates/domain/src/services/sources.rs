@@ -204,7 +204,7 @@ impl Sources {
             Err(error) => Err(error),
         };
         if let Err(error) = result {
-            tracing::warn!(agent_id = %agent, error = &error as &dyn std::error::Error, "deleted text stays in the index until the next search");
+            tracing::warn!(agent_id = %agent, error = &error as &dyn std::error::Error, "deleted text stays in the index until the next search or sweep");
         }
     }
 

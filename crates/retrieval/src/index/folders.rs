@@ -40,16 +40,20 @@ impl Folders {
     }
 
     /// Whether an agent has a folder, even if it contains no complete index.
-    pub(super) fn has(&self, agent: Id<kind::Agent>) -> bool {
+    pub(crate) fn has(&self, agent: Id<kind::Agent>) -> bool {
         self.of(agent).exists()
     }
 
-    /// The agents that have a folder.
+    /// The agents that have a folder; none if all folders were deleted externally.
     pub(crate) async fn agents(&self) -> Result<Vec<Id<kind::Agent>>, Error> {
         let root = self.root.clone();
         blocking(move || {
             let mut agents: Vec<Id<kind::Agent>> = Vec::new();
-            for entry in std::fs::read_dir(root)? {
+            let entries = match std::fs::read_dir(root) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(agents),
+                entries => entries?,
+            };
+            for entry in entries {
                 let name = entry?.file_name();
                 agents.extend(name.to_str().and_then(|name| name.parse::<Id<kind::Agent>>().ok()));
             }

@@ -64,11 +64,10 @@ impl Opened {
         self.mapped.remove(agent);
     }
 
-    /// The agents whose indexes are open.
-    pub(super) fn agents(&self) -> Vec<Id<kind::Agent>> {
-        let of =
-            |pool: &Pool<Snapshot>| pool.kept.lock().owners.keys().copied().collect::<Vec<_>>();
-        [of(&self.in_memory), of(&self.mapped)].concat()
+    /// Whether the index of an agent is open. Unlike a search, this does not count as a use.
+    pub(super) fn contains(&self, agent: Id<kind::Agent>) -> bool {
+        let has = |pool: &Pool<Snapshot>| pool.kept.lock().owners.contains_key(&agent);
+        has(&self.in_memory) || has(&self.mapped)
     }
 
     /// The number of open indexes.

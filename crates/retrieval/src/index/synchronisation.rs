@@ -13,6 +13,7 @@ use cicerone_domain::{Error, Id, Passage, kind, limits};
 use tokio::sync::OwnedMutexGuard;
 use tracing::Instrument as _;
 
+use super::renewal::Owner;
 use super::{Shared, merging};
 use crate::search::{InMemory, Snapshot};
 use crate::store::{Held, Store, Unusable, Writer, document_key};
@@ -72,6 +73,7 @@ pub(super) async fn synchronise(
     if let Some(snapshot) = shared.current(agent) {
         return Ok(Some(snapshot));
     }
+    shared.owners.lock().insert(agent.id, Owner::of(&agent));
     let began = Instant::now();
     let span =
         tracing::info_span!("index_sync", agent_id = %agent.id, generation = agent.generation);

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
-use cicerone_domain::meaning::Vector;
+use cicerone_domain::meaning::{Space, Vector};
 use cicerone_domain::ports::SourceVectors;
 use crc32fast::Hasher;
 use serde::{Deserialize, Serialize};
@@ -45,6 +45,11 @@ impl Held {
     /// No sources yet.
     pub(super) fn none(space: i64, dimension: usize) -> Self {
         Self { version: VERSION, space, dimension, sources: Vec::new(), exact_crc: 0 }
+    }
+
+    /// Whether the vectors belong to this space.
+    pub(super) fn is_of(&self, space: &Space) -> bool {
+        self.space == space.id && self.dimension == space.dimension
     }
 }
 
@@ -153,22 +158,44 @@ impl Draft {
     }
 }
 
+/// The parts of the file of rows in 8 bits.
+struct Parts<'a> {
+    rows: &'a [u8],
+    description: &'a [u8],
+    /// Everything that the checksum covers.
+    checked: &'a [u8],
+    crc: u32,
+}
+
+impl<'a> Parts<'a> {
+    fn of(file: &'a [u8]) -> io::Result<Self> {
+        let end = file.len().checked_sub(TAIL).ok_or_else(damaged)?;
+        let (before, tail) = file.split_at_checked(end).ok_or_else(damaged)?;
+        let (length, crc) = tail.split_at_checked(4).ok_or_else(damaged)?;
+        let number = |bytes: &[u8]| bytes.try_into().map(u32::from_le_bytes).map_err(|_| damaged());
+        let checked = file.get(..end + length.len()).ok_or_else(damaged)?;
+        let crc = number(crc)?;
+        let length = usize::try_from(number(length)?).map_err(|_| damaged())?;
+        let begin = end.checked_sub(length).ok_or_else(damaged)?;
+        let (rows, description) = before.split_at_checked(begin).ok_or_else(damaged)?;
+        Ok(Self { rows, description, checked, crc })
+    }
+}
+
+/// The description of the files of a folder, which are not read otherwise.
+pub(super) fn description(folder: &Path) -> io::Result<Held> {
+    let codes = map(folder, CODES)?;
+    let held: Held = serde_json::from_slice(Parts::of(&codes)?.description)?;
+    if held.version == VERSION { Ok(held) } else { Err(damaged()) }
+}
+
 /// Opens the files of a folder, after verifying their checksums.
 pub(super) fn open(folder: &Path, generation: u64) -> io::Result<Vectors> {
     let (codes, exact) = (map(folder, CODES)?, map(folder, EXACT)?);
-    let end = codes.len().checked_sub(TAIL).ok_or_else(damaged)?;
-    let (before, tail) = codes.split_at_checked(end).ok_or_else(damaged)?;
-    let (length, crc) = tail.split_at_checked(4).ok_or_else(damaged)?;
-    let number = |bytes: &[u8]| bytes.try_into().map(u32::from_le_bytes).map_err(|_| damaged());
-    let mut hasher = Hasher::new();
-    hasher.update(before);
-    hasher.update(length);
-    if hasher.finalize() != number(crc)? {
+    let Parts { rows, description, checked, crc } = Parts::of(&codes)?;
+    if crc32fast::hash(checked) != crc {
         return Err(damaged());
     }
-    let length = usize::try_from(number(length)?).map_err(|_| damaged())?;
-    let begin = end.checked_sub(length).ok_or_else(damaged)?;
-    let (rows, description) = before.split_at_checked(begin).ok_or_else(damaged)?;
     let held: Held = serde_json::from_slice(description).map_err(io::Error::other)?;
     let count = held.sources.last().map_or(0, |last| last.first + last.rows);
     let is_whole = held.version == VERSION

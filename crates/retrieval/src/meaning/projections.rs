@@ -1,6 +1,7 @@
 //! The vectors of agents on this machine. Like the index, they are brought up to date by the
 //! agent's generation.
 
+use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use cicerone_domain::meaning::Space;
 use cicerone_domain::ports::{AgentVectors, VectorFeed};
 use cicerone_domain::retrieval::AgentVersion;
 use cicerone_domain::{Error, Id, kind, limits};
+use parking_lot::Mutex;
 
 use super::file::{self, Draft};
 use super::vectors::Vectors;
@@ -29,6 +31,8 @@ pub(super) struct Projections {
     feed: Arc<dyn VectorFeed>,
     folders: Folders,
     open: Pool<Vectors>,
+    /// The generation that the files of an agent were last seen at.
+    seen: Mutex<HashMap<Id<kind::Agent>, u64>>,
     turns: Turns,
     places: FairPool<Id<kind::Account>>,
 }
@@ -38,7 +42,7 @@ impl Projections {
     pub(super) fn new(feed: Arc<dyn VectorFeed>, folders: Folders, open_agents: u64) -> Self {
         let places = FairPool::new(CHANGED_AT_ONCE, CHANGED_AT_ONCE);
         let open = Pool::new(open_agents.max(1));
-        Self { feed, folders, open, turns: Turns::default(), places }
+        Self { feed, folders, open, seen: Mutex::default(), turns: Turns::default(), places }
     }
 
     /// The agents that have files.
@@ -49,8 +53,56 @@ impl Projections {
     /// Removes the files of an agent.
     pub(super) async fn remove(&self, agent: Id<kind::Agent>) -> Result<(), Error> {
         let _turn = self.turns.take(agent).await;
+        self.remove_files(agent).await
+    }
+
+    /// The same, for a caller that holds the agent's turn.
+    async fn remove_files(&self, agent: Id<kind::Agent>) -> Result<(), Error> {
         self.open.remove(agent);
+        self.seen.lock().remove(&agent);
         self.folders.remove(agent).await
+    }
+
+    /// Brings the files of an agent to its generation, if it has any and they differ. If the model has not answered
+    /// since the start, they are removed instead, and made again after it has. Returns whether there was something to do.
+    pub(super) async fn renew(
+        self: &Arc<Self>,
+        agent: AgentVersion,
+        space: Option<&Space>,
+    ) -> Result<bool, Error> {
+        let is_seen = self.seen.lock().get(&agent.id) == Some(&agent.generation);
+        if is_seen || !self.folders.has(agent.id) {
+            return Ok(false);
+        }
+        if let Some(generation) = self.held(agent.id, space).await? {
+            self.seen.lock().insert(agent.id, generation);
+            return Ok(false);
+        }
+        match space {
+            Some(space) => self.in_step(agent, space, Urgency::Learning).await.map(drop)?,
+            None => self.remove(agent.id).await?,
+        }
+        Ok(true)
+    }
+
+    /// The agent's generation, if its files hold exactly the vectors that its rows have. The files are not read, except
+    /// for their description.
+    async fn held(
+        &self,
+        agent: Id<kind::Agent>,
+        space: Option<&Space>,
+    ) -> Result<Option<u64>, Error> {
+        let folder = self.folders.of(agent);
+        let held = blocking(move || Ok(file::description(&folder).ok())).await?;
+        let Some(held) = held else { return Ok(None) };
+        if space.is_some_and(|space| !held.is_of(space)) {
+            return Ok(None);
+        }
+        let Some(rows) = self.feed.agent_vectors(agent, held.space).await? else {
+            return Ok(None);
+        };
+        let is_same = held.sources.iter().map(|source| source.of).eq(rows.sources);
+        Ok(is_same.then_some(rows.generation))
     }
 
     /// The vectors of an agent for a question, which waits for a change for at most [`PATIENCE`].
@@ -110,8 +162,7 @@ impl Projections {
         let feed = self.feed.as_ref();
         for _ in 0..ATTEMPTS {
             let Some(content) = feed.agent_vectors(agent.id, space.id).await? else {
-                self.open.remove(agent.id);
-                self.folders.remove(agent.id).await?;
+                self.remove_files(agent.id).await?;
                 return Ok(None);
             };
             if content.generation < agent.generation {
@@ -123,6 +174,7 @@ impl Projections {
             let before = self.before(agent, space, folder.clone()).await?;
             if let Some(vectors) = make(feed, before, space, folder, content).await? {
                 let vectors = Arc::new(vectors);
+                self.see(agent.id, &vectors);
                 self.open.insert(agent, Arc::clone(&vectors), 1);
                 return Ok(Some(vectors));
             }
@@ -131,6 +183,16 @@ impl Projections {
             "the vectors of `{}` did not settle at generation {}",
             agent.id, agent.generation
         )))
+    }
+
+    /// Records the generation of the files that were just made, if there are any.
+    fn see(&self, agent: Id<kind::Agent>, vectors: &Vectors) {
+        let mut seen = self.seen.lock();
+        if vectors.is_empty() {
+            seen.remove(&agent);
+        } else {
+            seen.insert(agent, vectors.generation);
+        }
     }
 
     fn current(&self, agent: AgentVersion, space: &Space) -> Option<Arc<Vectors>> {
@@ -165,7 +227,7 @@ impl Projections {
 
 /// Whether vectors belong to a space.
 fn is_of(vectors: &Vectors, space: &Space) -> bool {
-    vectors.held.space == space.id && vectors.held.dimension == space.dimension
+    vectors.held.is_of(space)
 }
 
 /// Makes the vectors of `content` from the previous ones and the database; `None` if the content
@@ -227,3 +289,6 @@ async fn blocking<T: Send + 'static>(
 ) -> Result<T, Error> {
     tokio::task::spawn_blocking(work).await.map_err(Error::internal)?.map_err(Error::unavailable)
 }
+
+#[cfg(test)]
+mod tests;

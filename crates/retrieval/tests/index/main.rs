@@ -9,6 +9,7 @@ mod fairness;
 mod feed;
 mod hostile;
 mod memory;
+mod renewal;
 mod repair;
 mod resources;
 mod restores;

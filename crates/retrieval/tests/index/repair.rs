@@ -84,16 +84,3 @@ async fn an_index_of_another_schema_is_made_again() {
     assert_eq!(world.ask("museum").await.hits.len(), 1);
     assert!(world.rows.reads.load(std::sync::atomic::Ordering::Relaxed) > reads);
 }
-
-#[tokio::test]
-async fn folders_of_agents_that_are_gone_are_swept() {
-    let world = world_with_content().await;
-    let other = "agent_0000000002".parse().unwrap();
-    world.rows.put(other, "z", vec![passage(0, "Somebody else's content.")]);
-    let foreign = world.directory.path().join("not-an-agent");
-    std::fs::create_dir(&foreign).unwrap();
-    assert_eq!(world.index.sweep(&[world.agent]).await.unwrap(), 0);
-    assert_eq!(world.index.sweep(&[other]).await.unwrap(), 1);
-    assert!(!world.folder().exists());
-    assert!(foreign.exists());
-}

@@ -21,6 +21,7 @@ use crate::shutdown::StopSignals;
 use crate::supervisor::{Pauses, Supervisor};
 use crate::telemetry::{self, Traces};
 use crate::wiring::{self, Parts};
+use sweep::Sweep;
 
 /// The longest that a stop takes.
 const STOP_GRACE: Duration = Duration::from_secs(30);
@@ -162,8 +163,11 @@ fn start_work(parts: &Parts) -> Supervisor {
     let (keys, audit) = (parts.keys.clone(), parts.audit.clone());
     work.keep("uses", move |stop| uses::run(keys.clone(), audit.clone(), stop));
     work.keep("memory", memory::give_back);
-    let (index, keys, agents) = (parts.index.clone(), parts.keys.clone(), parts.agents.clone());
-    work.once("sweep", sweep::run(index, keys, agents));
+    let sweep = Sweep::new(parts.index.clone(), parts.keys.clone(), parts.agents.clone());
+    work.keep("sweep", move |stop| {
+        let sweep = sweep.clone();
+        async move { sweep.run(stop).await }
+    });
     work
 }
 

@@ -107,7 +107,6 @@ async fn one_task_that_fails_does_not_touch_the_others() {
 async fn a_stop_ends_tasks_and_pauses() {
     let mut supervisor = Supervisor::new(Pauses::default());
     let starts = starts(&mut supervisor, &[0; 50], || panic!("as a task might"));
-    supervisor.once("once", std::future::pending());
     supervisor.keep("other", |stop| async move { stop.cancelled().await });
     wait(100).await;
     let (count, began) = (starts.lock().len(), Instant::now());
