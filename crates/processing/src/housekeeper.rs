@@ -427,7 +427,7 @@ mod tests {
         for _ in 0..2 {
             let error = housekeeper.run_one().await.unwrap_err();
             assert!(matches!(error, Error::Unavailable(_)), "{error}");
-            assert_eq!(bucket.left(), [first.clone()]);
+            assert_eq!(bucket.left(), std::slice::from_ref(&first));
         }
         assert_eq!(bucket.tried.lock()[..2], ["log", first.as_str()]);
         bucket.broken.lock().clear();
