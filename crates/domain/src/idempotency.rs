@@ -124,7 +124,7 @@ pub struct KeptAnswer {
 /// secret of the resource erases the answers that hold one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subject {
-    /// The resource's id, prefix included.
+    /// The resource's id, prefix included, or a name for what has no id.
     pub id: String,
     /// The agent that it belongs to, or that it is.
     pub agent_id: Option<Id<kind::Agent>>,
@@ -138,6 +138,12 @@ impl Subject {
     /// A resource of an agent, or the agent itself. The answer names no other agent.
     pub fn of_agent(id: impl fmt::Display, agent: Id<kind::Agent>) -> Self {
         Self { agent_id: Some(agent), agents: Some(vec![agent]), ..Self::of_account(id) }
+    }
+
+    /// Replies of an agent that are stored in no conversation. They may contain text of any of its sources, so that deleting
+    /// one erases them; answers about the agent itself stay.
+    pub fn of_replies(agent: Id<kind::Agent>) -> Self {
+        Self::of_agent(format_args!("{agent}/replies"), agent)
     }
 
     /// A resource of the account as a whole.

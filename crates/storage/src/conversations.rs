@@ -35,7 +35,6 @@ use crate::columns::{from_json, id, named, narrow, time, wide};
 use crate::connection::AnyConnection;
 use crate::dialect::{Begin, lock_conversation, transaction};
 use crate::error::TransactionError;
-use crate::idempotency;
 use crate::pages::{Size, fitting, numbered_before, octet_length};
 use crate::removal::{AGENT_IS_THERE, Removed, remove};
 use crate::schema::{conversation_metadata, conversations, messages};
@@ -221,17 +220,10 @@ impl ConversationStore for Storage {
         turn: Turn,
         completion: Option<Completion<Turn>>,
     ) -> Result<Turn, Error> {
-        let (account, agent) = (turn.conversation.account_id, turn.conversation.agent_id);
-        let count = move |c: &mut AnyConnection| {
-            idempotency::begin(c, completion.as_ref())?;
-            let counted = turn::count(c, &turn)?;
-            idempotency::finish(c, completion.as_ref(), &counted)?;
-            if let Some(claim) = completion.as_ref().and_then(Completion::claim) {
-                idempotency::note_reply(c, claim, &agent.to_string())?;
-            }
-            Ok(counted)
-        };
-        self.db.of(account).write(count).await
+        self.db
+            .of(turn.conversation.account_id)
+            .write_completing(completion, move |c| turn::count(c, &turn))
+            .await
     }
 
     async fn count_refused_reply(

@@ -208,25 +208,6 @@ fn complete(
     Ok(count == 1)
 }
 
-/// What an answer with a reply of no conversation contains: text of any source of the agent.
-fn replies_of(agent: &str) -> String {
-    format!("{agent}/replies")
-}
-
-/// Notes that the answer to this claim, which is about an agent, contains a reply that is stored nowhere else. Deleting
-/// a source of the agent erases it; answers about the agent itself stay.
-pub(crate) fn note_reply(
-    c: &mut AnyConnection,
-    claim: &Claim,
-    agent: &str,
-) -> Result<(), TransactionError> {
-    let answer = idempotency::table
-        .find((claim.account.to_string(), claim.key.as_str()))
-        .filter(idempotency::subject_id.eq(agent));
-    diesel::update(answer).set(idempotency::subject_id.eq(replies_of(agent))).execute(c)?;
-    Ok(())
-}
-
 /// Erases the answers that contain a deleted resource.
 pub(crate) fn erase_of(c: &mut AnyConnection, subject: &str) -> Result<(), TransactionError> {
     diesel::update(idempotency::table.filter(idempotency::subject_id.eq(subject)))
@@ -270,7 +251,9 @@ pub(crate) fn erase_of_source(
     }
     let agent: Option<String> =
         sources::table.find(source).select(sources::agent_id).get_result(c).optional()?;
-    agent.map_or(Ok(true), |agent| erase_of_removed(c, &replies_of(&agent), part))
+    let Some(agent) = agent else { return Ok(true) };
+    let replies = Subject::of_replies(id("agent_id", &agent)?);
+    erase_of_removed(c, &replies.id, part)
 }
 
 /// The same for an agent and everything that belonged to it.

@@ -204,6 +204,23 @@ async fn a_repeated_continuation_gets_the_answer_of_before() {
 }
 
 #[tokio::test]
+async fn a_reply_that_only_its_key_keeps_ends_with_a_source_of_its_agent() {
+    let client = account();
+    for (path, body) in [(CHAT, chat as fn(&str, Value) -> Value), (PATH, response)] {
+        for is_streamed in [false, true] {
+            let (agent, source) = guide(&client).await;
+            let body = body(&agent, json!({ "store": false, "stream": is_streamed }));
+            let send = || client.request("POST", path).json(&body).idempotent(&agent).send();
+            assert_eq!(send().await.status, 200);
+            let again = send().await;
+            assert_eq!(again.header("idempotent-replayed"), Some("true"), "{}", again.text());
+            client.delete(&format!("/v1/sources/{source}")).await.expect_nothing();
+            send().await.refused(404, "resource_not_found");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_refused_continuation_is_kept_under_its_key() {
     let client = account();
     let (agent, _) = guide(&client).await;

@@ -2,7 +2,7 @@
 
 use cicerone_domain::Agent;
 use cicerone_domain::conversation::Turn;
-use cicerone_domain::idempotency::Claimed;
+use cicerone_domain::idempotency::{Claimed, Subject};
 use cicerone_domain::ports::{
     AgentStore as _, ConversationStore as _, IdempotencyStore as _, SourceStore as _,
     UsageStore as _,
@@ -43,13 +43,14 @@ async fn deleting_a_source_erases_answers_with_replies_that_are_not_stored() {
     on_each(async |world| {
         let (agent, other) = (world.agent().await, world.agent().await);
         let (scope, source) = (world.scope(), world.text_source(&agent).await);
-        let about = |agent: &Agent| Some((agent.id.to_string(), Some(agent.id)));
+        let replies = |agent: &Agent| Some((Subject::of_replies(agent.id).id, Some(agent.id)));
         for (key, agent) in [("reply", &agent), ("other", &other)] {
-            let done = completion(&world.claim(key).await, "a reply", about(agent));
+            let done = completion(&world.claim(key).await, "a reply", replies(agent));
             world.storage.count_reply(world.first_turn(agent, &[]), done).await.unwrap();
         }
         let claim = world.claim("agent").await;
-        world.storage.complete(&claim, response("an agent", about(&agent))).await.unwrap();
+        let itself = Some((agent.id.to_string(), Some(agent.id)));
+        world.storage.complete(&claim, response("an agent", itself)).await.unwrap();
         world.storage.delete_source(&scope, source.id, world.now(), None).await.unwrap();
         for (key, is_erased) in [("reply", true), ("other", false), ("agent", false)] {
             let again = world.repeat(key).await;

@@ -153,12 +153,12 @@ async fn reply(
     Ok(complete(&turn))
 }
 
-/// The resource that a stored answer contains: the conversation, or the agent if nothing is stored.
+/// What a stored answer contains: the conversation, or a reply of the agent if nothing else is stored.
 pub(super) fn subject(reply: &CompleteReply) -> Subject {
     let agent = reply.frame.model;
     match reply.frame.stored {
         Some(stored) => Subject::of_agent(stored.conversation_id, agent),
-        None => Subject::of_agent(agent, agent),
+        None => Subject::of_replies(agent),
     }
 }
 
