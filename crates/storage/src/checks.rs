@@ -14,8 +14,9 @@ use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
 use cicerone_domain::ports::{CheckStore, ClaimedRun, RunClaim, RunLease};
 use cicerone_domain::{Error, Id, Page, PageRequest, Scope, Source, Timestamp, limits};
-use diesel::dsl::count_star;
+use diesel::dsl::{count_star, sql};
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 
 use crate::agents;
 use crate::columns::{from_json, named, to_json, wide};
@@ -24,7 +25,8 @@ use crate::dialect;
 use crate::error::TransactionError;
 use crate::events;
 use crate::pages::{Size, created_before, fitting, octet_length};
-use crate::schema::{agent_checks, check_runs};
+use crate::removal::Part;
+use crate::schema::{agent_checks, check_runs, sources};
 use crate::scope::Visible;
 use crate::storage::Storage;
 
@@ -256,23 +258,34 @@ fn insert(c: &mut AnyConnection, run: &CheckRun) -> Result<(), TransactionError>
     remove_old(c, run)
 }
 
-/// Removes the texts of the replies from the results of an agent's runs: they may contain text of a source that is being
-/// deleted. The caller holds the lock of the agent.
+/// True if the results of a run contain a reply that is not empty. A quotation mark within a text has a backslash before
+/// it, so that no text is taken for the name of the field.
+const HAS_REPLIES: &str = r#"replace(check_runs.results, '"reply":""', '') LIKE '%"reply":"%'"#;
+
+/// Removes the texts of the replies from the results of runs of a source's agent, because they may contain text of the
+/// source, which is being deleted. Returns true if none are left.
 pub(crate) fn erase_replies(
     c: &mut AnyConnection,
-    agent: Id<kind::Agent>,
-) -> Result<(), TransactionError> {
-    let (agent, mut after) = (agent.to_string(), String::new());
-    while let Some((run, results)) = dialect::next_run_with_replies(c, &agent, &after)? {
+    source: &str,
+    part: &mut Part,
+) -> Result<bool, TransactionError> {
+    let agent = sources::table.find(source).select(sources::agent_id);
+    let runs: Vec<(String, Size)> = check_runs::table
+        .filter(check_runs::agent_id.eq_any(agent))
+        .filter(sql::<Bool>(HAS_REPLIES))
+        .limit(part.limit())
+        .select((check_runs::id, octet_length(check_runs::results.nullable())))
+        .load(c)?;
+    for run in part.take_each(runs) {
+        let Some(results) = dialect::results_of_run(c, &run)? else { continue };
         note_value(&results);
         let mut results: Vec<CheckResult> = from_json(&results)?;
         results.iter_mut().for_each(|result| result.reply = String::new());
-        diesel::update(check_runs::table.find(&run))
+        diesel::update(check_runs::table.find(run))
             .set(check_runs::results.eq(to_json(&results)?))
             .execute(c)?;
-        after = run;
     }
-    Ok(())
+    Ok(!part.is_used_up())
 }
 
 /// Removes the oldest ended runs of an agent beyond [`limits::CHECK_RUNS`].

@@ -15,21 +15,17 @@ use cicerone_domain::idempotency::Completion;
 use cicerone_domain::{Error, Timestamp};
 use diesel::prelude::*;
 
-use crate::bytes;
 use crate::columns::wide;
 use crate::connection::AnyConnection;
 use crate::db::Db;
-use crate::dialect;
 use crate::error::TransactionError;
-use crate::events;
-use crate::idempotency;
-use crate::leftovers;
 use crate::pages::{Size, binary_length, octet_length};
 use crate::schema::{
     agents, check_runs, conversations, crawl_pages, document_texts, documents, gap_questions, gaps,
     jobs, messages, passage_vectors, passages, ratings, sources,
 };
 use crate::uploads::remove_unused;
+use crate::{bytes, checks, dialect, events, idempotency, leftovers};
 
 /// Most bytes of text that one part deletes, unless a single text is larger.
 const PART_BYTES: usize = 1_024 * 1_024;
@@ -324,6 +320,7 @@ fn delete_source(
 ) -> Result<bool, TransactionError> {
     let is_empty = events::erase_of_source(c, id, part)?
         && idempotency::erase_of_source(c, id, part)?
+        && checks::erase_replies(c, id, part)?
         && delete_vectors(c, id, part)?
         && delete_passages(c, id, part)?
         && delete_documents(c, id, part)?

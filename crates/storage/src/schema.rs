@@ -452,6 +452,7 @@ joinable!(source_vectors -> sources (source_id));
 joinable!(deliveries -> events (event_id));
 joinable!(deliveries -> webhook_endpoints (endpoint_id));
 allow_tables_to_appear_in_same_query!(deliveries, events, webhook_endpoints);
+allow_tables_to_appear_in_same_query!(check_runs, sources);
 allow_tables_to_appear_in_same_query!(jobs, sources);
 allow_tables_to_appear_in_same_query!(
     agents,

@@ -34,7 +34,6 @@ pub(crate) use state::StateRow;
 
 use crate::agents::{self, raise_generation};
 use crate::bytes;
-use crate::checks;
 use crate::connection::{AnyConnection, note_value};
 use crate::crawls;
 use crate::dialect;
@@ -263,7 +262,6 @@ impl SourceStore for Storage {
             if found.answers() {
                 raise_generation(c, &found.agent_id.to_string())?;
             }
-            checks::erase_replies(c, found.agent_id)?;
             Ok(found)
         })
         .await

@@ -1,8 +1,6 @@
 //! Statements about runs of checks.
 
-use diesel::dsl::sql;
 use diesel::prelude::*;
-use diesel::sql_types::Bool;
 
 use crate::checks::HeldRunRow;
 use crate::connection::{AnyConnection, Either};
@@ -48,23 +46,9 @@ pub(crate) fn leased_check_run(
     }
 }
 
-/// True if the results of a run contain a reply that is not empty. A quotation mark within a text has a backslash before
-/// it, so that no text is taken for the name of the field.
-const HAS_REPLIES: &str = r#"replace(check_runs.results, '"reply":""', '') LIKE '%"reply":"%'"#;
-
-/// The next run of an agent after this id whose results contain replies, with the results; its row is locked.
-pub(crate) fn next_run_with_replies(
-    c: &mut AnyConnection,
-    agent: &str,
-    after: &str,
-) -> QueryResult<Option<(String, String)>> {
-    let query = check_runs::table
-        .filter(check_runs::agent_id.eq(agent))
-        .filter(check_runs::id.gt(after))
-        .filter(sql::<Bool>(HAS_REPLIES))
-        .order(check_runs::id)
-        .limit(1)
-        .select((check_runs::id, check_runs::results));
+/// The results of a run, whose row is locked; `None` if there is no such run.
+pub(crate) fn results_of_run(c: &mut AnyConnection, run: &str) -> QueryResult<Option<String>> {
+    let query = check_runs::table.find(run).select(check_runs::results);
     match c.either() {
         Either::Postgres(c) => query.for_update().get_result(c).optional(),
         Either::Sqlite(c) => query.get_result(c).optional(),
