@@ -20,11 +20,12 @@ enum Files {
     Unusable,
 }
 
-/// Whose the files of an agent are.
+/// What is known about an agent that has files.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Owner {
     account: Id<kind::Account>,
-    /// The generation at which the files were last found to contain nothing else. A later change has another one.
+    /// The generation of the agent when its files were last found to contain that generation and nothing else. Each change
+    /// has another one, so that the files need not be read again until then.
     tidy_at: Option<u64>,
 }
 
