@@ -1,7 +1,6 @@
 //! The vectors of agents on this machine. Like the index, they are brought up to date by the
 //! agent's generation.
 
-use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,7 +11,6 @@ use cicerone_domain::meaning::Space;
 use cicerone_domain::ports::{AgentVectors, VectorFeed};
 use cicerone_domain::retrieval::AgentVersion;
 use cicerone_domain::{Error, Id, kind, limits};
-use parking_lot::Mutex;
 
 use super::file::{self, Draft};
 use super::vectors::Vectors;
@@ -31,8 +29,6 @@ pub(super) struct Projections {
     feed: Arc<dyn VectorFeed>,
     folders: Folders,
     open: Pool<Vectors>,
-    /// The generation that the files of an agent were last seen at.
-    seen: Mutex<HashMap<Id<kind::Agent>, u64>>,
     turns: Turns,
     places: FairPool<Id<kind::Account>>,
 }
@@ -42,7 +38,7 @@ impl Projections {
     pub(super) fn new(feed: Arc<dyn VectorFeed>, folders: Folders, open_agents: u64) -> Self {
         let places = FairPool::new(CHANGED_AT_ONCE, CHANGED_AT_ONCE);
         let open = Pool::new(open_agents.max(1));
-        Self { feed, folders, open, seen: Mutex::default(), turns: Turns::default(), places }
+        Self { feed, folders, open, turns: Turns::default(), places }
     }
 
     /// The agents that have files.
@@ -59,7 +55,6 @@ impl Projections {
     /// The same, for a caller that holds the agent's turn.
     async fn remove_files(&self, agent: Id<kind::Agent>) -> Result<(), Error> {
         self.open.remove(agent);
-        self.seen.lock().remove(&agent);
         self.folders.remove(agent).await
     }
 
@@ -70,12 +65,7 @@ impl Projections {
         agent: AgentVersion,
         space: Option<&Space>,
     ) -> Result<bool, Error> {
-        let is_seen = self.seen.lock().get(&agent.id) == Some(&agent.generation);
-        if is_seen || !self.folders.has(agent.id) {
-            return Ok(false);
-        }
-        if let Some(generation) = self.held(agent.id, space).await? {
-            self.seen.lock().insert(agent.id, generation);
+        if !self.folders.has(agent.id) || self.hold_the_rows(agent.id, space).await? {
             return Ok(false);
         }
         match space {
@@ -85,24 +75,22 @@ impl Projections {
         Ok(true)
     }
 
-    /// The agent's generation, if its files hold exactly the vectors that its rows have. The files are not read, except
-    /// for their description.
-    async fn held(
+    /// Whether the files of an agent hold exactly the vectors that its rows have. The files are not read, except for their
+    /// description.
+    async fn hold_the_rows(
         &self,
         agent: Id<kind::Agent>,
         space: Option<&Space>,
-    ) -> Result<Option<u64>, Error> {
+    ) -> Result<bool, Error> {
         let folder = self.folders.of(agent);
         let held = blocking(move || Ok(file::description(&folder).ok())).await?;
-        let Some(held) = held else { return Ok(None) };
+        let Some(held) = held else { return Ok(false) };
         if space.is_some_and(|space| !held.is_of(space)) {
-            return Ok(None);
+            return Ok(false);
         }
-        let Some(rows) = self.feed.agent_vectors(agent, held.space).await? else {
-            return Ok(None);
-        };
-        let is_same = held.sources.iter().map(|source| source.of).eq(rows.sources);
-        Ok(is_same.then_some(rows.generation))
+        let rows = self.feed.agent_vectors(agent, held.space).await?;
+        let held = held.sources.iter().map(|source| source.of);
+        Ok(rows.is_some_and(|rows| held.eq(rows.sources)))
     }
 
     /// The vectors of an agent for a question, which waits for a change for at most [`PATIENCE`].
@@ -174,7 +162,6 @@ impl Projections {
             let before = self.before(agent, space, folder.clone()).await?;
             if let Some(vectors) = make(feed, before, space, folder, content).await? {
                 let vectors = Arc::new(vectors);
-                self.see(agent.id, &vectors);
                 self.open.insert(agent, Arc::clone(&vectors), 1);
                 return Ok(Some(vectors));
             }
@@ -183,16 +170,6 @@ impl Projections {
             "the vectors of `{}` did not settle at generation {}",
             agent.id, agent.generation
         )))
-    }
-
-    /// Records the generation of the files that were just made, if there are any.
-    fn see(&self, agent: Id<kind::Agent>, vectors: &Vectors) {
-        let mut seen = self.seen.lock();
-        if vectors.is_empty() {
-            seen.remove(&agent);
-        } else {
-            seen.insert(agent, vectors.generation);
-        }
     }
 
     fn current(&self, agent: AgentVersion, space: &Space) -> Option<Arc<Vectors>> {
