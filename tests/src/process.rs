@@ -13,12 +13,10 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use crate::client::Client;
+use crate::patience::{PATIENCE, awaited};
 
 /// The full-permission key of the account `default` on every server started here.
 pub const ROOT_KEY: &str = "root-key-of-the-test-suite-0123456789abcdef";
-
-/// How long a start, a stop or a command may take before it is considered hung.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The state of an open connection in `/proc/net/tcp`.
 const ESTABLISHED: &str = "01";
@@ -219,6 +217,15 @@ impl Server {
     /// Its standard error so far.
     pub fn stderr(&self) -> String {
         self.running.stderr.lock().unwrap().clone()
+    }
+
+    /// The log, once it contains `mark`: a line may be read later than the answer to the request that caused it.
+    pub async fn log_with(&self, mark: &str) -> String {
+        awaited(&format!("the log contains `{mark}`"), async || {
+            let log = self.stderr();
+            if log.contains(mark) { Ok(log) } else { Err(log) }
+        })
+        .await
     }
 
     /// Runs a command line of the same program on the same data and database.

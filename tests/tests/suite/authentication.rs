@@ -136,8 +136,7 @@ async fn neither_keys_nor_words_of_users_are_logged() {
     client.text(&agent, &format!("Das Museum verkauft {secret} um neun.")).await;
     client.ask(&agent, &format!("Was ist {secret} im Museum?")).await;
     client.anonymous().with_key("wrong-key-0123456789-wrong-key-0123").get("/v1/agents").await;
-    let log = server.stderr();
-    assert!(!log.is_empty(), "the log is empty");
+    let log = server.log_with("\"status\":401").await;
     for forbidden in [secret, client.key().unwrap(), "wrong-key-0123456789"] {
         assert!(!log.contains(forbidden), "`{forbidden}` is in the log: {log}");
         assert!(!server.stdout().contains(forbidden), "`{forbidden}` was printed");

@@ -90,7 +90,7 @@ async fn while_the_bucket_is_out_of_reach_uploads_are_answered_503_and_may_be_re
     let file = id(&upload(&client, "upload").await.expect(201));
     assert_eq!(buckets.objects().keys().collect::<Vec<_>>(), [&object(&file)]);
     // The log contains the cause, which the caller does not see, but no secrets.
-    let log = server.stderr();
+    let log = server.log_with("cannot serve").await;
     let line = log.lines().find(|line| line.contains("cannot serve")).unwrap();
     assert!(line.contains("S3"), "{line}");
     assert!(!log.contains(SECRET));

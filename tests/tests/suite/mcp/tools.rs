@@ -272,7 +272,6 @@ async fn no_log_contains_a_question_or_an_error_of_a_call() {
         caller.send("tools/call", params).await;
         caller.error("periwinkle/list", json!({})).await;
     }
-    let log = server.stderr();
-    assert!(log.contains("/mcp/agents/{agent_id}"), "{log}");
+    let log = server.log_with("/mcp/agents/{agent_id}").await;
     assert!(!log.contains("periwinkle") && !log.contains("rmcp"), "{log}");
 }
