@@ -67,6 +67,8 @@ pub const WARNING_PAGES: usize = 1_000;
 pub const PARTIAL_PAGES: usize = 100;
 /// Most reasons that a source lists for not being read completely.
 pub const PARTIAL_REASONS: usize = 5;
+/// Most agents whose versions an index asks for at a time.
+pub const FEED_AGENTS: usize = 500;
 /// Most passages that an index receives at a time.
 pub const FEED_PASSAGES: usize = 500;
 /// Most links of a page that are followed.

@@ -21,7 +21,6 @@ use cicerone_domain::retrieval::{AgentVersion, Found, Query};
 use cicerone_domain::{Error, Id, kind};
 use parking_lot::Mutex;
 
-use self::renewal::Owner;
 use crate::meaning::{Meaning, MeaningConfig, MeaningPorts, WINDOW};
 use crate::search::{self, Recent, Snapshot};
 use crate::store::Unusable;
@@ -29,6 +28,7 @@ pub(crate) use folders::Folders;
 use merging::Merging;
 use opened::Opened;
 pub(crate) use opened::Pool;
+pub use renewal::Behind;
 pub(crate) use turns::Turns;
 
 /// Candidates at once, and as many in reserve for accounts that have none. One takes about ten times the bytes of its
@@ -80,8 +80,9 @@ struct Shared {
     feed: Arc<dyn PassageFeed>,
     folders: Folders,
     open: Opened,
-    /// Of the agents with files, those that a change since the start has named.
-    owners: Mutex<HashMap<Id<kind::Agent>, Owner>>,
+    /// The generation of an agent when its files were last found to contain that generation and nothing else. Each change
+    /// has another one, so that they need not be read again until then.
+    tidy: Mutex<HashMap<Id<kind::Agent>, u64>>,
     /// The most stored bytes of an agent whose index is in memory; `None` if all indexes are on the
     /// disk.
     small_bytes: Option<u64>,
@@ -126,7 +127,7 @@ impl Index {
             feed,
             folders,
             open,
-            owners: Mutex::default(),
+            tidy: Mutex::default(),
             small_bytes: (config.memory_bytes > 0).then_some(SMALL_BYTES),
             meaning,
             recent: Recent::default(),

@@ -13,6 +13,6 @@ mod meaning;
 mod search;
 mod store;
 
-pub use index::{Index, IndexConfig};
+pub use index::{Behind, Index, IndexConfig};
 pub use likeness::WordLikeness;
 pub use meaning::{MeaningConfig, MeaningPorts};

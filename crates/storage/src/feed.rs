@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use cicerone_domain::content::StoredPassage;
 use cicerone_domain::id::kind;
 use cicerone_domain::ports::{AgentContent, PassageFeed, Wanted, WholeContent};
+use cicerone_domain::retrieval::AgentVersion;
 use cicerone_domain::{Error, Id, limits};
 use diesel::dsl::{exists, sql};
 use diesel::prelude::*;
@@ -27,6 +28,27 @@ const STORED_BYTES: &str = "CAST(coalesce(sum(stored_bytes - vector_bytes), 0) A
 
 #[async_trait]
 impl PassageFeed for Storage {
+    async fn versions(&self, agents: &[Id<kind::Agent>]) -> Result<Vec<AgentVersion>, Error> {
+        let agents: Vec<String> = agents.iter().map(ToString::to_string).collect();
+        self.db
+            .read(move |c| {
+                let rows: Vec<(String, String, i64)> = agents::table
+                    .filter(agents::id.eq_any(&agents))
+                    .filter(agents::removed_at.is_null())
+                    .select((agents::id, agents::account_id, agents::index_generation))
+                    .load(c)?;
+                let versions = rows.into_iter().map(|(agent, account, generation)| {
+                    Ok(AgentVersion {
+                        id: id("agents.id", &agent)?,
+                        account_id: id("agents.account_id", &account)?,
+                        generation: narrow("agents.index_generation", generation)?,
+                    })
+                });
+                versions.collect()
+            })
+            .await
+    }
+
     async fn agent_content(&self, agent: Id<kind::Agent>) -> Result<Option<AgentContent>, Error> {
         let agent = agent.to_string();
         self.db

@@ -1,6 +1,5 @@
 //! Search by meaning, against an embeddings upstream that a test controls.
 
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -341,7 +340,7 @@ async fn vectors_of_a_small_agent_survive_a_restart_and_go_with_it() {
         description().matches("\"src_").count() >= 3
     })
     .await;
-    let written = || std::fs::metadata(&file).unwrap().ino();
+    let written = || std::fs::metadata(&file).unwrap().modified().unwrap();
     let before = (written(), description());
     served.server.restart();
     let client = served.server.client();

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use cicerone_domain::content::StoredPassage;
 use cicerone_domain::ports::{AgentContent, PassageFeed, Wanted, WholeContent};
+use cicerone_domain::retrieval::AgentVersion;
 use cicerone_domain::{Error, Id, Passage, kind, limits};
 
 /// One agent with one source.
@@ -19,6 +20,10 @@ pub(crate) fn stored(source: Id<kind::Source>, passage: &Passage) -> StoredPassa
 
 #[async_trait]
 impl PassageFeed for MemoryFeed {
+    async fn versions(&self, _: &[Id<kind::Agent>]) -> Result<Vec<AgentVersion>, Error> {
+        Ok(Vec::new())
+    }
+
     async fn agent_content(&self, _: Id<kind::Agent>) -> Result<Option<AgentContent>, Error> {
         Ok(Some(AgentContent { generation: 1, sources: vec![(self.source, 1)] }))
     }

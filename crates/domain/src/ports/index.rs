@@ -108,6 +108,9 @@ pub struct WholeContent {
 /// version rises, and no other text of the source ever has the same pair.
 #[async_trait]
 pub trait PassageFeed: Send + Sync {
+    /// Those of these agents that are there, in any order. At most [`FEED_AGENTS`](crate::limits::FEED_AGENTS) may be
+    /// asked for.
+    async fn versions(&self, agents: &[Id<kind::Agent>]) -> Result<Vec<AgentVersion>, Error>;
     /// The content of an agent; `None` if it was deleted.
     async fn agent_content(&self, agent: Id<kind::Agent>) -> Result<Option<AgentContent>, Error>;
     /// All passages of an agent, if they are wanted; `None` if they take too many bytes, or if the agent was deleted.

@@ -1,11 +1,11 @@
 //! Brings files up to date without a question: those of an agent that was changed on another machine, or just before a
 //! crash. Otherwise, what was deleted would stay in them until the agent is asked here.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use cicerone_domain::fairness::Urgency;
 use cicerone_domain::retrieval::AgentVersion;
-use cicerone_domain::{Error, Id, kind};
+use cicerone_domain::{Error, Id, kind, limits};
 
 use super::Index;
 use crate::store::Store;
@@ -20,44 +20,43 @@ enum Files {
     Unusable,
 }
 
-/// What is known about an agent that has files.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Owner {
-    account: Id<kind::Account>,
-    /// The generation of the agent when its files were last found to contain that generation and nothing else. Each change
-    /// has another one, so that the files need not be read again until then.
-    tidy_at: Option<u64>,
-}
-
-impl Owner {
-    /// An agent whose files are about to change.
-    pub(super) fn of(agent: &AgentVersion) -> Self {
-        Self { account: agent.account_id, tidy_at: None }
-    }
+/// The agents whose files on this machine are behind the rows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Behind {
+    /// Those that are gone.
+    pub gone: Vec<Id<kind::Agent>>,
+    /// Those whose files have other content than the rows, or have not been looked at in this generation.
+    pub changed: Vec<AgentVersion>,
 }
 
 impl Index {
-    /// The agents that have files on this machine, each with its account if a change since the start has named it.
-    pub async fn agents_with_files(
-        &self,
-    ) -> Result<Vec<(Id<kind::Agent>, Option<Id<kind::Account>>)>, Error> {
+    /// Compares the files on this machine with the rows. No file of an index is read.
+    pub async fn behind(&self) -> Result<Behind, Error> {
         let mut agents: BTreeSet<_> = self.shared.folders.agents().await?.into_iter().collect();
         if let Some(meaning) = &self.shared.meaning {
             agents.extend(meaning.agents().await?);
         }
-        let mut owners = self.shared.owners.lock();
-        owners.retain(|agent, _| agents.contains(agent));
-        let with_account = |agent| (agent, owners.get(&agent).map(|owner| owner.account));
-        Ok(agents.into_iter().map(with_account).collect())
+        self.shared.tidy.lock().retain(|agent, _| agents.contains(agent));
+        let agents: Vec<_> = agents.into_iter().collect();
+        let mut behind = Behind::default();
+        for some in agents.chunks(limits::FEED_AGENTS) {
+            let mut there: HashMap<_, _> = HashMap::with_capacity(some.len());
+            there.extend(self.shared.feed.versions(some).await?.into_iter().map(|a| (a.id, a)));
+            let tidy = self.shared.tidy.lock();
+            for agent in some {
+                match there.get(agent) {
+                    None => behind.gone.push(*agent),
+                    Some(version) if tidy.get(agent) == Some(&version.generation) => {}
+                    Some(version) => behind.changed.push(*version),
+                }
+            }
+        }
+        Ok(behind)
     }
 
     /// Brings the files of an agent on this machine to its generation, if there are any and they are behind. Otherwise
     /// no index is opened, and none is made. Returns whether there was something to do.
     pub async fn renew(&self, agent: AgentVersion) -> Result<bool, Error> {
-        let known = self.shared.owners.lock().get(&agent.id).and_then(|owner| owner.tidy_at);
-        if known == Some(agent.generation) {
-            return Ok(false);
-        }
         let words = self.renew_words(agent).await;
         // Files of one kind that cannot be renewed do not keep the others.
         let vectors = match &self.shared.meaning {
@@ -66,8 +65,9 @@ impl Index {
         };
         let is_changed = words? | vectors?;
         // What was changed is looked at once more, in the next round.
-        let tidy_at = (!is_changed).then_some(agent.generation);
-        self.shared.owners.lock().insert(agent.id, Owner { account: agent.account_id, tidy_at });
+        if !is_changed {
+            self.shared.tidy.lock().insert(agent.id, agent.generation);
+        }
         Ok(is_changed)
     }
 

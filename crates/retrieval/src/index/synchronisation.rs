@@ -13,7 +13,6 @@ use cicerone_domain::{Error, Id, Passage, kind, limits};
 use tokio::sync::OwnedMutexGuard;
 use tracing::Instrument as _;
 
-use super::renewal::Owner;
 use super::{Shared, merging};
 use crate::search::{InMemory, Snapshot};
 use crate::store::{Held, Store, Unusable, Writer, document_key};
@@ -73,7 +72,7 @@ pub(super) async fn synchronise(
     if let Some(snapshot) = shared.current(agent) {
         return Ok(Some(snapshot));
     }
-    shared.owners.lock().insert(agent.id, Owner::of(&agent));
+    shared.tidy.lock().remove(&agent.id);
     let began = Instant::now();
     let span =
         tracing::info_span!("index_sync", agent_id = %agent.id, generation = agent.generation);

@@ -129,6 +129,11 @@ impl Rows {
 
 #[async_trait]
 impl PassageFeed for Rows {
+    async fn versions(&self, agents: &[Id<kind::Agent>]) -> Result<Vec<AgentVersion>, Error> {
+        let there = agents.iter().filter(|agent| self.agents.lock().contains_key(agent));
+        Ok(there.map(|agent| self.version(*agent)).collect())
+    }
+
     async fn agent_content(&self, agent: Id<kind::Agent>) -> Result<Option<AgentContent>, Error> {
         if self.stalled.lock().contains(&agent) {
             std::future::pending::<()>().await;

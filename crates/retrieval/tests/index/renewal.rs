@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use cicerone_domain::ports::PassageIndex as _;
+use cicerone_retrieval::Behind;
 
 use crate::feed::{MEMORY_BYTES, World, open, passage};
 
@@ -141,20 +142,35 @@ async fn what_an_interrupted_change_left_is_removed_by_the_next_look_and_by_the_
 }
 
 #[tokio::test]
-async fn agents_with_files_are_listed_with_their_accounts() {
+async fn agents_whose_files_are_behind_are_listed_until_they_were_looked_at() {
     let mut world = world_with_content().await;
     let foreign = world.directory.path().join("not-an-agent");
     fs::create_dir(&foreign).unwrap();
-    let version = world.rows.version(world.agent);
-    let known = [(world.agent, Some(version.account_id))];
-    assert_eq!(world.index.agents_with_files().await.unwrap(), known);
-    world.restart();
-    assert_eq!(world.index.agents_with_files().await.unwrap(), [(world.agent, None)]);
+    let behind = async |world: &World| world.index.behind().await.unwrap();
+    let changed = |world: &World| Behind {
+        changed: vec![world.rows.version(world.agent)],
+        ..Behind::default()
+    };
+    for _ in 0..2 {
+        assert_eq!(behind(&world).await, changed(&world));
+        assert!(!renew(&world).await);
+        assert_eq!(behind(&world).await, Behind::default());
+        world.restart();
+    }
     assert!(!renew(&world).await);
-    assert_eq!(world.index.agents_with_files().await.unwrap(), known);
+    world.rows.delete(world.agent, "a");
+    assert_eq!(behind(&world).await, changed(&world));
+    assert!(renew(&world).await);
+    assert_eq!(behind(&world).await, changed(&world), "what was changed is looked at once more");
+    assert!(!renew(&world).await);
+    assert_eq!(behind(&world).await, Behind::default());
+
+    world.rows.delete_agent(world.agent);
+    let gone = Behind { gone: vec![world.agent], ..Behind::default() };
+    assert_eq!(behind(&world).await, gone);
     world.index.remove(world.agent).await.unwrap();
-    assert!(world.index.agents_with_files().await.unwrap().is_empty());
+    assert_eq!(behind(&world).await, Behind::default());
     assert!(foreign.exists());
     fs::remove_dir_all(world.directory.path()).unwrap();
-    assert!(world.index.agents_with_files().await.unwrap().is_empty());
+    assert_eq!(behind(&world).await, Behind::default());
 }

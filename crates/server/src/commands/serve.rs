@@ -163,7 +163,7 @@ fn start_work(parts: &Parts) -> Supervisor {
     let (keys, audit) = (parts.keys.clone(), parts.audit.clone());
     work.keep("uses", move |stop| uses::run(keys.clone(), audit.clone(), stop));
     work.keep("memory", memory::give_back);
-    let sweep = Sweep::new(parts.index.clone(), parts.keys.clone(), parts.agents.clone());
+    let sweep = Sweep::new(parts.index.clone());
     work.keep("sweep", move |stop| {
         let sweep = sweep.clone();
         async move { sweep.run(stop).await }
