@@ -335,12 +335,17 @@ impl KeyStore for Storage {
         self.db.write(move |c| set_root_key(c, &account, &key, hash)).await
     }
 
+    async fn insert_first_key(
+        &self,
+        account: Account,
+        key: ApiKey,
+        hash: KeyHash,
+    ) -> Result<bool, Error> {
+        self.db.write(move |c| insert_first_key(c, &account, &key, hash)).await
+    }
+
     async fn has_keys(&self) -> Result<bool, Error> {
-        self.db
-            .lookup(|c| {
-                Ok(diesel::select(exists(api_keys::table.select(api_keys::id))).get_result(c)?)
-            })
-            .await
+        self.db.lookup(|c| Ok(has_keys(c)?)).await
     }
 
     async fn delete_key(
@@ -387,6 +392,27 @@ impl KeyStore for Storage {
     async fn installation_secret(&self, candidate: [u8; 32]) -> Result<[u8; 32], Error> {
         self.db.write(move |c| secret_or(c, &candidate)).await
     }
+}
+
+fn has_keys(c: &mut AnyConnection) -> QueryResult<bool> {
+    diesel::select(exists(api_keys::table.select(api_keys::id))).get_result(c)
+}
+
+/// Locks the account's row, so that two servers that start at the same time take turns.
+fn insert_first_key(
+    c: &mut AnyConnection,
+    account: &Account,
+    key: &ApiKey,
+    hash: KeyHash,
+) -> Result<bool, TransactionError> {
+    dialect::insert_account_once(c, &AccountRow::from(account))?;
+    let owner = dialect::lock_account(c, &account.name)?;
+    if has_keys(c)? {
+        return Ok(false);
+    }
+    let row = KeyRow { account_id: owner, ..KeyRow::new(key, hash.as_bytes().to_vec(), true)? };
+    diesel::insert_into(api_keys::table).values(row).execute(c)?;
+    Ok(true)
 }
 
 /// Locks the account's row, so that two servers that start at the same time take turns.

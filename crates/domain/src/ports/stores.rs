@@ -93,6 +93,14 @@ pub trait KeyStore: Send + Sync {
     /// the permissions, agents and expiry of `key`.
     async fn set_root_key(&self, account: Account, key: ApiKey, hash: KeyHash)
     -> Result<(), Error>;
+    /// Makes `key` (with `hash`) the root key of `account`, creating the account if it does not exist, and returns true;
+    /// if any key exists, changes no key and returns false. One transaction: of servers that start together, one adds a key.
+    async fn insert_first_key(
+        &self,
+        account: Account,
+        key: ApiKey,
+        hash: KeyHash,
+    ) -> Result<bool, Error>;
     /// Whether any key exists.
     async fn has_keys(&self) -> Result<bool, Error>;
     /// Removes a key of any account and returns it; `None` if there is none.

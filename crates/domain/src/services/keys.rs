@@ -87,19 +87,17 @@ impl Keys {
     ///
     /// [`Error::Unavailable`] and [`Error::Internal`], as of every [store](crate::ports).
     pub async fn ensure_root(&self, configured: Option<KeySecret>) -> Result<RootKey, Error> {
-        let given = configured.is_some();
-        if !given && self.store.has_keys().await? {
+        if configured.is_none() && self.store.has_keys().await? {
             return Ok(RootKey::Existing);
         }
         let now = self.clock.now();
         let id = Id::random(self.entropy.as_ref());
-        let secret = configured.unwrap_or_else(|| KeySecret::generate(id, self.entropy.as_ref()));
         let account = Account {
             id: Id::random(self.entropy.as_ref()),
             name: AccountName::default(),
             created_at: now,
         };
-        let key = ApiKey {
+        let key = |secret: &KeySecret| ApiKey {
             id,
             account_id: account.id,
             name: KeyName::of_root(),
@@ -111,8 +109,16 @@ impl Keys {
             hint: secret.hint(),
             managed: None,
         };
-        self.store.set_root_key(account, key, secret.hash()).await?;
-        Ok(if given { RootKey::Configured } else { RootKey::Generated(secret) })
+        if let Some(secret) = configured {
+            let key = key(&secret);
+            self.store.set_root_key(account, key, secret.hash()).await?;
+            return Ok(RootKey::Configured);
+        }
+        let secret = KeySecret::generate(id, self.entropy.as_ref());
+        let key = key(&secret);
+        // Another server that starts at the same time may have been faster.
+        let is_first = self.store.insert_first_key(account, key, secret.hash()).await?;
+        Ok(if is_first { RootKey::Generated(secret) } else { RootKey::Existing })
     }
 
     /// Adds an account.

@@ -86,11 +86,7 @@ async fn a_key_of_no_account_is_refused() {
 #[tokio::test]
 async fn the_root_key_replaces_the_one_before_and_nothing_else() {
     on_each(async |world| {
-        let account = Account {
-            id: new_id(),
-            name: AccountName::parse("default").unwrap(),
-            created_at: world.now(),
-        };
+        let account = default_account(world);
         let (ordinary, ordinary_hash) = new_key(world.account);
         world.storage.insert_key(ordinary, ordinary_hash, None).await.unwrap();
 
@@ -155,11 +151,7 @@ async fn servers_that_start_together_agree_on_one_root_key() {
         let others: Vec<_> = (0..4).map(|_| world.reopen()).collect();
         let (_, hash) = new_key(world.account);
         let starts = others.iter().map(|storage| {
-            let account = Account {
-                id: new_id(),
-                name: AccountName::parse("default").unwrap(),
-                created_at: world.now(),
-            };
+            let account = default_account(world);
             let (key, _) = new_key(account.id);
             storage.set_root_key(account, key, hash)
         });
@@ -170,6 +162,30 @@ async fn servers_that_start_together_agree_on_one_root_key() {
         new_account(&world.storage, "after").await;
     })
     .await;
+}
+
+#[tokio::test]
+async fn of_servers_that_start_together_one_makes_the_first_key() {
+    on_each(async |world| {
+        let others: Vec<_> = (0..4).map(|_| world.reopen()).collect();
+        let starts = others.iter().map(async |storage| {
+            let account = default_account(world);
+            let (key, hash) = new_key(account.id);
+            (storage.insert_first_key(account, key, hash).await.unwrap(), hash)
+        });
+        let made = futures_util::future::join_all(starts).await;
+        assert_eq!(made.iter().filter(|(is_first, _)| *is_first).count(), 1, "{made:?}");
+        for (is_first, hash) in made {
+            assert_eq!(world.storage.find_key(hash).await.unwrap().is_some(), is_first);
+        }
+        assert_eq!((world.count("accounts"), world.count("api_keys")), (2, 1));
+    })
+    .await;
+}
+
+fn default_account(world: &World) -> Account {
+    let name = AccountName::parse("default").unwrap();
+    Account { id: new_id(), name, created_at: world.now() }
 }
 
 /// A key with all permissions and without restrictions.
