@@ -202,6 +202,24 @@ impl Upload {
     pub fn object_key(&self) -> ObjectKey {
         ObjectKey::of(self.id)
     }
+
+    /// Checks that the object has as many bytes as were uploaded.
+    ///
+    /// # Errors
+    ///
+    /// [`DamagedObject`], for example after a disk was full or a bucket was restored in part.
+    pub fn check_object(&self, found: &[u8]) -> Result<(), DamagedObject> {
+        let found = u64::try_from(found.len()).unwrap_or(u64::MAX);
+        if found == self.bytes { Ok(()) } else { Err(DamagedObject { bytes: self.bytes, found }) }
+    }
+}
+
+/// An object that does not have the length of what was uploaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the uploaded file is damaged in the object store: it had {bytes} bytes and has {found}")]
+pub struct DamagedObject {
+    bytes: u64,
+    found: u64,
 }
 
 #[cfg(test)]

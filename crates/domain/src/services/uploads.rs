@@ -125,7 +125,7 @@ impl Uploads {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`].
+    /// [`Error::NotFound`], and [`Error::Unavailable`] if the object is damaged.
     pub async fn content(
         &self,
         scope: &Scope,
@@ -135,6 +135,7 @@ impl Uploads {
         // A file can be deleted between the two.
         let bytes = self.objects.get(&upload.object_key()).await?;
         let bytes = bytes.ok_or_else(|| Error::not_found("file", id))?;
+        upload.check_object(&bytes).map_err(Error::unavailable)?;
         Ok((upload, bytes))
     }
 

@@ -27,6 +27,9 @@ impl Worker {
         let upload = upload.ok_or_else(missing)?;
         let bytes = self.ports.objects.get(&upload.object_key()).await.map_err(Outcome::Fault)?;
         let bytes = bytes.ok_or_else(missing)?;
+        upload.check_object(&bytes).map_err(|damaged| {
+            Outcome::Unreadable(format!("{damaged}; upload it again and add it anew"))
+        })?;
         let reader = self.ports.reader.for_account(source.account_id);
         match reader.file(upload.content_type, bytes, None).await {
             Ok(prepared) => Ok(Content::File { name: upload.filename, prepared }),

@@ -1,9 +1,12 @@
 //! `GET /v1/files/{file_id}/content`.
 
+use std::fs;
+
+use cicerone_tests::Server;
 use cicerone_tests::scenario::id;
 
 use crate::coverage::Covers;
-use crate::world::{NO_FILE, client};
+use crate::world::{NO_FILE, client, program};
 
 pub(crate) const COVERS: Covers = Covers {
     route: "GET /v1/files/{file_id}/content",
@@ -51,4 +54,23 @@ async fn a_file_that_was_deleted_is_not_found() {
     for file in [&*file, NO_FILE, "hours.txt"] {
         client.get(&format!("/v1/files/{file}/content")).await.refused(404, "resource_not_found");
     }
+}
+
+#[tokio::test]
+async fn a_file_that_is_damaged_where_it_is_stored_is_neither_returned_nor_learned() {
+    let server = Server::of(&program()).start();
+    let client = server.client();
+    let agent = client.agent().await;
+    let file = id(&client.upload("hours.txt", "The museum opens at nine.").await.expect(201));
+    fs::write(server.data().join("objects/uploads").join(&file), "The museum").unwrap();
+
+    let content = client.get(&format!("/v1/files/{file}/content")).await;
+    content.refused(503, "service_unavailable");
+    let damage = "the uploaded file is damaged in the object store: it had 25 bytes and has 10";
+    server.log_with(damage).await;
+
+    let source = client.source(&agent, "file", &file).await;
+    let failed = client.failed(&source).await;
+    let expected = format!("{damage}; upload it again and add it anew");
+    assert_eq!(failed["error_message"], expected.as_str(), "{failed}");
 }
