@@ -5,6 +5,7 @@ mod lasting;
 #[cfg(test)]
 mod tests;
 
+use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -135,6 +136,12 @@ impl Change {
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
         self.answer_rendered(rendered(render, work)).await
+    }
+
+    /// Refuses what a body names and does not exist. The idempotency key keeps the refusal, as one that is found out later.
+    pub(crate) async fn refuse(self, error: Error) -> Answer {
+        let render = |never: &Infallible| match *never {};
+        self.answer(render, move |_, _, _| async move { Err(error) }).await
     }
 
     async fn answer_rendered(self, work: Work) -> Answer {

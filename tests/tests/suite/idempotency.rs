@@ -406,3 +406,42 @@ async fn that_nothing_can_have_an_id_is_kept_like_any_refusal() {
     assert_eq!(again.body, first.body);
     delete("/v1/agents/somebody").await.refused(422, "idempotency_key_reused");
 }
+
+#[tokio::test]
+async fn that_nothing_can_have_an_id_in_a_body_is_kept_too() {
+    let client = client();
+    let agent = client.agent().await;
+    let message = |agent: &str| json!({ "agent_id": agent, "message": "Hello" });
+    let elsewhere = json!({ "agent_id": agent, "conversation_id": "conv_1", "message": "Hello" });
+    let completion = |is_streamed: bool| {
+        let messages = json!([{ "role": "user", "content": "Hello" }]);
+        json!({ "model": "gpt-4o", "messages": messages, "stream": is_streamed })
+    };
+    let response = |previous: Option<&str>| {
+        let model = previous.map_or("gpt-4o", |_| agent.as_str());
+        json!({ "model": model, "input": "Hello", "previous_response_id": previous })
+    };
+    for (number, (path, body)) in [
+        ("/v1/conversations", message("zz")),
+        ("/v1/conversations", elsewhere),
+        ("/v1/chat/completions", completion(false)),
+        ("/v1/chat/completions", completion(true)),
+        ("/v1/responses", response(None)),
+        ("/v1/responses", response(Some("resp_1"))),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let key = format!("body-{number}-{agent}");
+        let first = send(&client, path, &body, &key).await;
+        first.refused(404, "resource_not_found");
+        let again = send(&client, path, &body, &key).await;
+        again.refused(404, "resource_not_found");
+        assert!(replayed(&again) && !replayed(&first), "{body}");
+        assert_eq!(again.body, first.body);
+        let other = send(&client, "/v1/conversations", &message("zzz"), &key).await;
+        other.refused(422, "idempotency_key_reused");
+        let request = client.request("POST", path).json(&body).idempotent("a b");
+        request.send().await.refuses(400, "invalid_parameter", "Idempotency-Key");
+    }
+}

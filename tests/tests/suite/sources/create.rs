@@ -198,11 +198,13 @@ async fn an_unknown_agent_is_not_found() {
 
 #[tokio::test]
 async fn values_are_checked_before_the_agent_is_looked_for() {
-    let path = format!("/v1/agents/{NO_AGENT}/sources");
-    let answer = client().post(&path, json!({ "type": "text", "content": "" })).await;
-    answer.refused(422, "validation_error");
-    let answer = client().post(&path, json!({ "type": "text" })).await;
-    answer.refuses(400, "missing_required_field", "content");
+    for agent in [NO_AGENT, "zz"] {
+        let path = format!("/v1/agents/{agent}/sources");
+        let answer = client().post(&path, json!({ "type": "text", "content": "" })).await;
+        answer.refused(422, "validation_error");
+        let answer = client().post(&path, json!({ "type": "text" })).await;
+        answer.refuses(400, "missing_required_field", "content");
+    }
 }
 
 #[tokio::test]

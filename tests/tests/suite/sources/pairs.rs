@@ -244,6 +244,8 @@ async fn an_unknown_source_is_not_found() {
     for source in [NO_SOURCE, "7"] {
         let answer = client().post(&path(source), json!({ "pairs": pairs(0, 1) })).await;
         answer.refused(404, "resource_not_found");
+        let malformed = client().post(&path(source), json!({ "pairs": [] })).await;
+        malformed.refused(422, "validation_error");
     }
 }
 

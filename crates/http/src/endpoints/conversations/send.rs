@@ -86,17 +86,17 @@ fn metadata() -> Object {
 }
 
 impl Body for SendMessage {
-    /// The message, and whether its reply is to be streamed.
-    type Checked = (NewMessage, bool);
+    /// The message, or what it names and cannot exist, and whether its reply is to be streamed.
+    type Checked = (Result<NewMessage, Error>, bool);
 
     fn check(self, _: &Current<'_>) -> Result<Self::Checked, Error> {
-        let (agent_id, conversation_id, text, metadata) = every((
-            named(&self.agent_id),
-            self.conversation_id.as_deref().map(named).transpose(),
+        let (text, metadata) = every((
             MessageText::parse(self.message),
             Metadata::parse(self.metadata.unwrap_or_default()),
         ))?;
-        let message = NewMessage {
+        let ids = named(&self.agent_id)
+            .and_then(|agent| Ok((agent, self.conversation_id.as_deref().map(named).transpose()?)));
+        let message = ids.map(|(agent_id, conversation_id)| NewMessage {
             agent_id,
             conversation_id,
             text,
@@ -104,7 +104,7 @@ impl Body for SendMessage {
             channel: Channel::Api,
             request_id: None,
             handling: Handling::default(),
-        };
+        });
         Ok((message, self.stream.unwrap_or_default()))
     }
 }
@@ -120,9 +120,13 @@ async fn handle(
     app: App,
     mut incoming: Incoming,
 ) -> Answer {
-    let ((mut message, is_streamed), key) = incoming.keyed_body::<SendMessage>(&app).await?;
-    message.request_id = Some(caller.request_id());
+    let ((message, is_streamed), key) = incoming.keyed_body::<SendMessage>(&app).await?;
     let change = Change::new(&app, &caller, key);
+    let mut message = match message {
+        Ok(message) => message,
+        Err(unknown) => return change.refuse(unknown).await,
+    };
+    message.request_id = Some(caller.request_id());
     let times = StageTimes::new(caller.context().authenticated_in.get());
     let clock = times.clone();
     let outcome = if is_streamed {

@@ -18,6 +18,7 @@ use super::{Unread, model};
 use crate::auth::Authorized;
 use crate::auth::permission::ConversationsWrite;
 use crate::body::{Body, Current, read_fields};
+use crate::change::Change;
 use crate::context::{App, Incoming};
 use crate::endpoint::{Endpoint, Tag};
 use crate::response::{Answer, StoredResponse, keep};
@@ -108,7 +109,8 @@ struct CreateChatCompletion {
 
 /// A request that was read.
 struct Checked {
-    message: NewMessage,
+    /// The message, or the refusal of a model that cannot exist.
+    message: Result<NewMessage, Error>,
     is_streamed: bool,
     includes_usage: bool,
 }
@@ -132,7 +134,7 @@ impl Body for CreateChatCompletion {
             None | Some(1) => Ok(()),
             Some(_) => Err(Error::invalid("n", "must be 1: an agent gives one reply")),
         };
-        let (includes_usage, max_tokens, (), metadata, transcript, agent_id) = every((
+        let (includes_usage, max_tokens, (), metadata, transcript) = every((
             parameters.flag("stream_options", "include_usage"),
             most_tokens(&[
                 ("max_completion_tokens", self.max_completion_tokens),
@@ -141,9 +143,8 @@ impl Body for CreateChatCompletion {
             number,
             if is_kept { parameters.metadata() } else { Ok(Metadata::default()) },
             parameters.transcript,
-            model(&self.model),
         ))?;
-        let message = NewMessage {
+        let message = model(&self.model).map(|agent_id| NewMessage {
             agent_id,
             conversation_id: None,
             text: transcript.question,
@@ -156,7 +157,7 @@ impl Body for CreateChatCompletion {
                 max_tokens,
                 ..Handling::default()
             },
-        };
+        });
         Ok(Checked { message, is_streamed: self.stream.unwrap_or_default(), includes_usage })
     }
 }
@@ -167,7 +168,11 @@ async fn handle(
     mut incoming: Incoming,
 ) -> Answer {
     let (checked, key) = incoming.keyed_body::<CreateChatCompletion>(&app).await?;
-    let Checked { mut message, is_streamed, includes_usage } = checked;
+    let Checked { message, is_streamed, includes_usage } = checked;
+    let mut message = match message {
+        Ok(message) => message,
+        Err(unknown) => return Change::new(&app, &caller, key).refuse(unknown).await,
+    };
     let entropy = app.entropy.as_ref();
     let mut frame = Frame::new("chatcmpl-", message.agent_id, app.clock.now(), entropy);
     if message.handling.is_kept {

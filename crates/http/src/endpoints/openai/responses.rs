@@ -19,6 +19,7 @@ use super::{Unread, model};
 use crate::auth::Authorized;
 use crate::auth::permission::ConversationsWrite;
 use crate::body::{Body, Current, read_fields};
+use crate::change::Change;
 use crate::context::{App, Incoming};
 use crate::endpoint::{Endpoint, Tag};
 use crate::response::{Answer, StoredResponse, keep};
@@ -106,10 +107,10 @@ struct CreateResponse {
 
 /// A request that was read.
 struct Checked {
-    message: NewMessage,
+    /// The message and what it continues, or the refusal of a name of something that cannot exist.
+    message: Result<(NewMessage, Option<Continued>), Error>,
     is_streamed: bool,
     previous_response_id: Option<String>,
-    continued: Option<Continued>,
 }
 
 impl Body for CreateResponse {
@@ -135,30 +136,33 @@ impl Body for CreateResponse {
         let is_kept = self.store.unwrap_or(continues);
         let begins = is_kept && !continues;
         let previous = self.previous_response_id.as_deref();
-        let (max_tokens, metadata, transcript, agent_id, continued) = every((
+        let (max_tokens, metadata, transcript) = every((
             most_tokens(&[("max_output_tokens", self.max_output_tokens)]),
             if begins { parameters.metadata() } else { Ok(Metadata::default()) },
             parameters.transcript,
-            model(&self.model),
-            Continued::parse(previous, conversation.as_deref()),
         ))?;
-        let message = NewMessage {
-            agent_id,
-            conversation_id: continued.map(Continued::conversation_id),
-            text: transcript.question,
-            metadata,
-            channel: Channel::OpenAi,
-            request_id: None,
-            handling: Handling {
-                history: (!continues).then_some(transcript.history),
-                is_kept,
-                max_tokens,
-                ..Handling::default()
-            },
-        };
+        let named = model(&self.model)
+            .and_then(|agent| Ok((agent, Continued::parse(previous, conversation.as_deref())?)));
+        let message = named.map(|(agent_id, continued)| {
+            let message = NewMessage {
+                agent_id,
+                conversation_id: continued.map(Continued::conversation_id),
+                text: transcript.question,
+                metadata,
+                channel: Channel::OpenAi,
+                request_id: None,
+                handling: Handling {
+                    history: (!continues).then_some(transcript.history),
+                    is_kept,
+                    max_tokens,
+                    ..Handling::default()
+                },
+            };
+            (message, continued)
+        });
         let is_streamed = self.stream.unwrap_or_default();
         let previous_response_id = self.previous_response_id;
-        Ok(Checked { message, is_streamed, previous_response_id, continued })
+        Ok(Checked { message, is_streamed, previous_response_id })
     }
 }
 
@@ -168,7 +172,11 @@ async fn handle(
     mut incoming: Incoming,
 ) -> Answer {
     let (checked, key) = incoming.keyed_body::<CreateResponse>(&app).await?;
-    let Checked { mut message, is_streamed, previous_response_id, continued } = checked;
+    let Checked { message, is_streamed, previous_response_id } = checked;
+    let (mut message, continued) = match message {
+        Ok(named) => named,
+        Err(unknown) => return Change::new(&app, &caller, key).refuse(unknown).await,
+    };
     let entropy = app.entropy.as_ref();
     let mut frame = Frame::new("resp_", message.agent_id, app.clock.now(), entropy);
     frame.max_output_tokens = message.handling.max_tokens.map(|most| most.get());

@@ -154,8 +154,10 @@ async fn handle(caller: Authorized<SourcesWrite>, app: App, mut incoming: Incomi
         .answer(
             |source| kept(StatusCode::CREATED, source),
             move |app, caller, completion| async move {
+                // Values are checked before what is named.
+                let content = content?;
                 let agent_id = agent_id?;
-                let new = NewSource { content: content?, guarded, managed, agent_id, request_id };
+                let new = NewSource { content, guarded, managed, agent_id, request_id };
                 app.sources.create(&caller.scope, new, completion).await
             },
         )

@@ -150,7 +150,9 @@ async fn handle(caller: Authorized<SourcesWrite>, app: App, mut incoming: Incomi
         .answer(
             |source| kept(StatusCode::OK, source),
             move |app, caller, completion| async move {
-                app.sources.add_pairs(&caller.scope, id?, pairs?, request_id, completion).await
+                // Values are checked before what is named.
+                let pairs = pairs?;
+                app.sources.add_pairs(&caller.scope, id?, pairs, request_id, completion).await
             },
         )
         .await
