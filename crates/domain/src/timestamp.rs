@@ -14,6 +14,9 @@ use time::{OffsetDateTime, UtcOffset};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
+/// The nanoseconds of a millisecond.
+const NANOS: i128 = 1_000_000;
+
 /// The text is not a moment in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("must be an ISO 8601 time in UTC that ends in `Z`, such as 2026-01-31T08:30:00Z")]
@@ -47,6 +50,24 @@ impl Timestamp {
     ///
     /// Returns an error if the text has another form or another time zone.
     pub fn parse(text: &str) -> Result<Self, ParseTimestampError> {
+        Self::parse_nanos(text).and_then(|nanos| Self::of_millis(nanos.div_euclid(NANOS)))
+    }
+
+    /// Reads a moment as [`Timestamp::parse`] does, but a finer fraction than a millisecond becomes the next millisecond: all whole
+    /// milliseconds before the moment are before the result, too.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Timestamp::parse`].
+    pub fn parse_end(text: &str) -> Result<Self, ParseTimestampError> {
+        Self::parse_nanos(text).and_then(|nanos| Self::of_millis(-(-nanos).div_euclid(NANOS)))
+    }
+
+    fn of_millis(millis: i128) -> Result<Self, ParseTimestampError> {
+        i64::try_from(millis).map(Self).map_err(|_| ParseTimestampError)
+    }
+
+    fn parse_nanos(text: &str) -> Result<i128, ParseTimestampError> {
         if !text.ends_with('Z') || text.as_bytes().get(10) != Some(&b'T') {
             return Err(ParseTimestampError);
         }
@@ -54,8 +75,7 @@ impl Timestamp {
         if moment.offset() != UtcOffset::UTC {
             return Err(ParseTimestampError);
         }
-        let millis = moment.unix_timestamp_nanos().div_euclid(1_000_000);
-        i64::try_from(millis).map(Self).map_err(|_| ParseTimestampError)
+        Ok(moment.unix_timestamp_nanos())
     }
 }
 
@@ -95,6 +115,11 @@ mod tests {
         assert_eq!(moment.to_string(), "2026-01-31T08:30:00.125Z");
         assert_eq!(Timestamp::parse("2026-01-31T08:30:00.125999Z"), Ok(moment));
         assert_eq!(Timestamp::from_millis(0).to_string(), "1970-01-01T00:00:00.000Z");
+        let next = Timestamp::from_millis(1_769_848_200_126);
+        assert_eq!(Timestamp::parse_end("2026-01-31T08:30:00.125001Z"), Ok(next));
+        assert_eq!(Timestamp::parse_end("2026-01-31T08:30:00.125Z"), Ok(moment));
+        let before_1970 = Timestamp::parse_end("1969-12-31T23:59:59.9985Z");
+        assert_eq!(before_1970, Ok(Timestamp::from_millis(-1)));
     }
 
     #[test]

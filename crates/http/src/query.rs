@@ -77,6 +77,13 @@ impl Query {
         Timestamp::parse(value).map(Some).map_err(|error| Error::invalid(name, error.to_string()))
     }
 
+    /// A moment before which something lies, as [`Timestamp::parse_end`] reads it.
+    pub(crate) fn end(&self, name: &str) -> Result<Option<Timestamp>, Error> {
+        let Some(value) = self.one(name)? else { return Ok(None) };
+        let end = Timestamp::parse_end(value);
+        end.map(Some).map_err(|error| Error::invalid(name, error.to_string()))
+    }
+
     /// `page_size`, or the default. Fails if it is not between 1 and 100.
     pub(crate) fn page_size(&self) -> Result<u32, Error> {
         let Some(value) = self.one("page_size")? else { return Ok(limits::PAGE_SIZE_DEFAULT) };

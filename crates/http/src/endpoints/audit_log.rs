@@ -105,7 +105,7 @@ impl List for AuditLog {
         let (action, after, before) = every((
             query.one_of("action", AuditAction::from_name, &names),
             query.moment("created_after"),
-            query.moment("created_before"),
+            query.end("created_before"),
         ))?;
         Ok(AuditFilter { action, after, before })
     }

@@ -181,6 +181,12 @@ async fn the_bounds_of_time_are_exclusive() {
     assert_eq!(found(&client, &agent, &query).await, [created[2].clone()]);
     let query = format!("created_before={middle}");
     assert_eq!(found(&client, &agent, &query).await, [created[0].clone()]);
+    // A fraction of a millisecond later, it is before.
+    let later = middle.replace('Z', "001Z");
+    let query = format!("created_after={middle}&created_before={later}");
+    assert_eq!(found(&client, &agent, &query).await, Vec::<String>::new());
+    let query = format!("created_before={later}");
+    assert_eq!(found(&client, &agent, &query).await, [created[1].clone(), created[0].clone()]);
     let query = format!("created_after={middle}&created_before={middle}");
     assert_eq!(found(&client, &agent, &query).await, Vec::<String>::new());
     let query = "created_after=2020-01-01T00:00:00Z&created_before=2999-12-31T23:59:59.999Z";

@@ -53,7 +53,7 @@ pub(super) fn filters() -> [Parameter; 7] {
 pub(super) fn filter(query: &Query) -> Result<ConversationFilter, Error> {
     let (created_after, created_before, metadata, rating, unanswered, channel, visitor) = every((
         query.moment("created_after"),
-        query.moment("created_before"),
+        query.end("created_before"),
         query.metadata(),
         query.one_of("rating", RatingValue::from_name, "`up`, `down`"),
         query.one_of("unanswered", |text| (text == "true").then_some(true), "`true`"),
