@@ -255,8 +255,9 @@ export class Cicerone extends Client {
   }
 
   /**
-   * Delete an API key. The key stops working within a second. A key can delete only keys with no
-   * more permissions, no more agents and no later expiry than its own. Permission: `keys:write`.
+   * Delete an API key. The key stops working within a second, on the server that deletes it at
+   * once. A key can delete only keys with no more permissions, no more agents and no later
+   * expiry than its own. Permission: `keys:write`.
    */
   deleteApiKey(key_id: string, options?: Options): Promise<void> {
     return this.call("DELETE", `/v1/api_keys/${segment(key_id)}`, { isKeyed: true }, options);
@@ -270,7 +271,8 @@ export class Cicerone extends Client {
   /**
    * Update an API key. Changes only the fields that are given. Both before and after the change,
    * the key must have no more permissions, no more agents and no later expiry than the key that
-   * makes the request. Permission: `keys:write`.
+   * makes the request. The change takes effect within a second, on the server that makes it at
+   * once. Permission: `keys:write`.
    */
   updateApiKey(key_id: string, body: UpdateApiKey, options?: Options): Promise<ApiKey> {
     return this.call("PATCH", `/v1/api_keys/${segment(key_id)}`, { body, isKeyed: true }, options);

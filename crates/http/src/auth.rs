@@ -10,7 +10,7 @@ use actix_web::http::header;
 use actix_web::{FromRequest, HttpRequest};
 use cicerone_domain::access::ActingKey;
 use cicerone_domain::audit::Origin;
-use cicerone_domain::{ApiKey, Error, Permission, Scope};
+use cicerone_domain::{ApiKey, Error, Id, Permission, Scope, kind};
 use futures_util::future::LocalBoxFuture;
 use sha2::{Digest as _, Sha256};
 
@@ -57,6 +57,12 @@ pub(crate) struct Gate {
 impl Gate {
     pub(crate) fn new(limits: RateLimits) -> Self {
         Self { seen: Fresh::new(REMEMBERED_BYTES, KEY_LIFE), limits }
+    }
+
+    /// Looks a key that was changed or deleted up again for its next request to this server. Other servers, and requests that are just
+    /// being authenticated, may take it as it was for [`KEY_LIFE`].
+    pub(crate) fn forget(&self, key: Id<kind::ApiKey>) {
+        self.seen.forget(|caller| caller.key.id == key);
     }
 
     /// The caller of a request, counted against the limits.

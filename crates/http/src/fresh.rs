@@ -48,6 +48,11 @@ impl<K: Eq + Hash, V> Fresh<K, V> {
         self.cache.get(key).filter(|entry| entry.since.elapsed() < self.life).map(|e| e.value)
     }
 
+    /// Removes the values that are `stale`.
+    pub(crate) fn forget(&self, stale: impl Fn(&V) -> bool) {
+        self.cache.retain(|_, entry| !stale(&entry.value));
+    }
+
     /// Replaces the value of `key`. A value that is heavier than the whole cache is not kept.
     pub(crate) fn insert(&self, key: K, value: Arc<V>, weight: u64) {
         self.cache.insert(key, Entry { value, weight, since: Instant::now() });
@@ -71,6 +76,15 @@ mod tests {
         let passing = Fresh::new(10, Duration::ZERO);
         passing.insert("key", Arc::new(1), 1);
         assert_eq!(passing.get(&"key"), None);
+    }
+
+    #[test]
+    fn stale_values_are_forgotten() {
+        let cache = Fresh::new(10, Duration::from_secs(3_600));
+        cache.insert("one", Arc::new(1), 1);
+        cache.insert("two", Arc::new(2), 1);
+        cache.forget(|value| *value == 1);
+        assert_eq!((cache.get(&"one"), cache.get(&"two").as_deref()), (None, Some(&2)));
     }
 
     #[test]

@@ -351,9 +351,9 @@ class Cicerone(Client):
         *,
         idempotency_key: str | None = None,
     ) -> None:
-        """Delete an API key. The key stops working within a second. A key can delete only keys
-        with no more permissions, no more agents and no later expiry than its own. Permission:
-        `keys:write`.
+        """Delete an API key. The key stops working within a second, on the server that deletes
+        it at once. A key can delete only keys with no more permissions, no more agents and no
+        later expiry than its own. Permission: `keys:write`.
         """
         self._call("DELETE", f"/v1/api_keys/{segment(key_id)}", key=idempotency_key or new_key())
 
@@ -374,7 +374,8 @@ class Cicerone(Client):
     ) -> ApiKey:
         """Update an API key. Changes only the fields that are given. Both before and after the
         change, the key must have no more permissions, no more agents and no later expiry than
-        the key that makes the request. Permission: `keys:write`.
+        the key that makes the request. The change takes effect within a second, on the server
+        that makes it at once. Permission: `keys:write`.
         """
         answer: ApiKey = self._call("PATCH", f"/v1/api_keys/{segment(key_id)}", body=body, key=idempotency_key or new_key())
         return answer
@@ -1092,9 +1093,9 @@ class AsyncCicerone(AsyncClient):
         *,
         idempotency_key: str | None = None,
     ) -> None:
-        """Delete an API key. The key stops working within a second. A key can delete only keys
-        with no more permissions, no more agents and no later expiry than its own. Permission:
-        `keys:write`.
+        """Delete an API key. The key stops working within a second, on the server that deletes
+        it at once. A key can delete only keys with no more permissions, no more agents and no
+        later expiry than its own. Permission: `keys:write`.
         """
         await self._call("DELETE", f"/v1/api_keys/{segment(key_id)}", key=idempotency_key or new_key())
 
@@ -1115,7 +1116,8 @@ class AsyncCicerone(AsyncClient):
     ) -> ApiKey:
         """Update an API key. Changes only the fields that are given. Both before and after the
         change, the key must have no more permissions, no more agents and no later expiry than
-        the key that makes the request. Permission: `keys:write`.
+        the key that makes the request. The change takes effect within a second, on the server
+        that makes it at once. Permission: `keys:write`.
         """
         answer: ApiKey = await self._call("PATCH", f"/v1/api_keys/{segment(key_id)}", body=body, key=idempotency_key or new_key())
         return answer

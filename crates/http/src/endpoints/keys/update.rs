@@ -23,7 +23,8 @@ pub(crate) fn endpoint() -> Endpoint {
         .details(
             "Changes only the fields that are given. Both before and after the change, the key \
              must have no more permissions, no more agents and no later expiry than the key that \
-             makes the request.",
+             makes the request. The change takes effect within a second, on the server that makes it at \
+             once.",
         )
         .body::<UpdateApiKey>()
         .keyed()
@@ -83,7 +84,9 @@ async fn handle(caller: Authorized<KeysWrite>, app: App, mut incoming: Incoming)
     Change::new(&app, &caller, key)
         .audited(AuditAction::ApiKeyUpdated, None)
         .answer(updated, move |app, caller, completion| async move {
-            app.keys.update(&caller.key, id?, patch, completion).await
+            let key = app.keys.update(&caller.key, id?, patch, completion).await?;
+            app.gate.forget(key.id);
+            Ok(key)
         })
         .await
 }
