@@ -19,7 +19,7 @@ pub(super) enum Purpose {
 }
 
 /// Words in the names of controls.
-const CONTROLS: [&str; 28] = [
+const CONTROLS: [&str; 31] = [
     "ad",
     "ads",
     "advert",
@@ -29,6 +29,8 @@ const CONTROLS: [&str; 28] = [
     "byline",
     "compartir",
     "cta",
+    "feedback",
+    "helpful",
     "login",
     "masthead",
     "menu",
@@ -48,6 +50,7 @@ const CONTROLS: [&str; 28] = [
     "social",
     "tags",
     "teilen",
+    "vote",
 ];
 /// Words in the names of elements that are not part of the content.
 const BESIDE: [&str; 26] = [

@@ -108,7 +108,8 @@ impl<'a> Writer<'a> {
         self.block(&format!("{} {title}", "#".repeat(level)));
     }
 
-    /// Preformatted text, between fences that do not occur in it.
+    /// Preformatted text, between fences that do not occur in it. If it is longer than a passage, it becomes several blocks, so that
+    /// no passage has one fence without the other.
     fn code(&mut self, node: &Node<'_>) {
         let mut text = String::new();
         push_raw_text(node, &mut text);
@@ -119,7 +120,9 @@ impl<'a> Writer<'a> {
         let longest = text.split(|char| char != '`').map(str::len).max().unwrap_or(0);
         let fence = "`".repeat(3.max(longest + 1));
         let language = language(node).unwrap_or_default();
-        self.block(&format!("{fence}{language}\n{text}\n{fence}"));
+        for part in parts_of_code(text) {
+            self.block(&format!("{fence}{language}\n{part}\n{fence}"));
+        }
     }
 
     fn list(&mut self, node: &Node<'_>, is_ordered: bool) {
@@ -363,4 +366,29 @@ fn indented(marker: &str, text: &str) -> String {
         }
     }
     item
+}
+/// Code of more characters may be cut into several passages.
+const WHOLE_CODE: usize = 1_980;
+/// Each part of longer code has at most this many characters, unless one line has more.
+const PART_OF_CODE: usize = 1_500;
+
+/// The code itself, or parts of it that begin with a line and have more than spaces.
+fn parts_of_code(code: &str) -> Vec<&str> {
+    if code.chars().nth(WHOLE_CODE).is_none() {
+        return vec![code];
+    }
+    let mut parts = Vec::new();
+    let (mut start, mut end, mut chars) = (0, 0, 0);
+    for line in code.split_inclusive('\n') {
+        let of_line = line.chars().count();
+        if chars > 0 && chars + of_line > PART_OF_CODE {
+            parts.extend(code.get(start..end));
+            (start, chars) = (end, 0);
+        }
+        end += line.len();
+        chars += of_line;
+    }
+    parts.extend(code.get(start..));
+    let lines = parts.into_iter().map(|part| part.trim_matches(['\r', '\n']).trim_end());
+    lines.filter(|part| !part.is_empty()).collect()
 }

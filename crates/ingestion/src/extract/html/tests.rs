@@ -50,6 +50,25 @@ fn tables_of_data_are_rows_and_tables_of_layout_are_not() {
 }
 
 #[test]
+fn code_that_is_longer_than_a_passage_becomes_several_blocks() {
+    let lines: Vec<String> =
+        (0..200).map(|line| format!("    touch tide-{line}.txt # and wait")).collect();
+    let code = format!("if true; then\n{}\nfi", lines.join("\n"));
+    let page =
+        format!("<main><h1>Tides</h1><p>The whole script is this one.</p><pre>{code}</pre></main>");
+    let text = text(&page);
+    let chunks = crate::chunks(&text);
+    assert!(chunks.len() > 3, "{text}");
+    for chunk in &chunks {
+        let part = &text[chunk.range.clone()];
+        assert_eq!(part.matches("```").count() % 2, 0, "{part}");
+    }
+    for line in &lines {
+        assert_eq!(text.matches(&format!("{line}\n")).count(), 1, "{line}");
+    }
+}
+
+#[test]
 fn code_with_fences_stands_between_longer_ones() {
     assert_eq!(text("<pre>a\n```\nb</pre>"), "````\na\n```\nb\n````");
 }
