@@ -313,6 +313,8 @@ pub struct Turn {
     pub is_cut: bool,
     /// Whether the agent ends replies with a list of their sources for clients that may drop other citations.
     pub lists_sources: bool,
+    /// Whether the message is a greeting, thanks or the like, which needs no source.
+    pub is_small_talk: bool,
 }
 
 impl Turn {
@@ -321,9 +323,9 @@ impl Turn {
         self.conversation.counts.messages
     }
 
-    /// Whether the reply cites a source.
+    /// Whether the reply cites a source, or the message needs none.
     pub fn is_answered(&self) -> bool {
-        !self.reply.sources_used.is_empty()
+        self.is_small_talk || !self.reply.sources_used.is_empty()
     }
 
     /// How long the reply took, from the arrival of the question to its end.
@@ -400,11 +402,13 @@ mod tests {
             receipt: None,
             is_cut: false,
             lists_sources: false,
+            is_small_talk: false,
         };
         let usage = turn.usage();
         assert_eq!((usage.day, usage.agent_id, usage.messages), (Day::from_number(1), agent, 1));
         assert_eq!(usage.tokens, turn.tokens);
         assert_eq!((turn.latency_ms(), turn.is_answered()), (1, false));
+        assert!(Turn { is_small_talk: true, ..turn }.is_answered());
     }
 
     #[test]

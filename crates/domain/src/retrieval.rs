@@ -128,6 +128,10 @@ pub struct Found {
     /// Identifies the result if it is kept for the next search with the same question, context and number of hits: a model on
     /// this machine can then keep its reply, too.
     pub id: Option<ResultId>,
+    /// Whether the question is a greeting, thanks or the like, which asks for nothing, and no pair has it word by word.
+    pub is_small_talk: bool,
+    /// The language of most passages, as an ISO 639-3 code.
+    pub language: Option<&'static str>,
 }
 
 /// Identifies the result of a search: two results of this process with the same id have the same hits and terms.

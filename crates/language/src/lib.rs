@@ -9,6 +9,7 @@ mod grams;
 mod language;
 mod script;
 mod sentences;
+mod small_talk;
 mod stop_words;
 mod subjects;
 mod terms;
@@ -19,6 +20,7 @@ pub use grams::grams;
 pub use language::Language;
 pub use script::Script;
 pub use sentences::sentences;
+pub use small_talk::SmallTalk;
 pub use subjects::{Subject, plain_heading};
 pub use terms::{Term, plain_term, terms};
 

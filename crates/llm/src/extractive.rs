@@ -28,7 +28,7 @@ use self::purpose::Answering;
 use self::readings::Readings;
 use self::replies::Replies;
 
-/// A pair that was found first is replaced by another passage that covers this much more of the
+/// A pair that was found first is replaced by another pair or passage that covers this much more of the
 /// question.
 const PAIR_LEEWAY: f32 = 0.3;
 /// The longest quotation of a passage that was found by its meaning, in characters, unless its
@@ -66,6 +66,9 @@ impl Extractive {
                 ..ModelReply::default()
             };
         }
+        if let Some(text) = refusal::small_talk(request) {
+            return ModelReply { text, ..ModelReply::default() };
+        }
         let matcher = Matcher::new(&request.terms);
         let choice = choose::sentences(request, &matcher, &self.readings);
         let passages = &choice.passages;
@@ -94,10 +97,7 @@ impl Extractive {
             if let Some((index, lead)) = found_by_meaning(&request.passages) {
                 return ModelReply { text: lead, cited: vec![index], ..ModelReply::default() };
             }
-            return ModelReply {
-                text: refusal::text(&request.question).to_owned(),
-                ..ModelReply::default()
-            };
+            return ModelReply { text: refusal::text(request).to_owned(), ..ModelReply::default() };
         }
         ModelReply { text, cited, ..ModelReply::default() }
     }
@@ -138,15 +138,18 @@ fn found_by_meaning(passages: &[Hit]) -> Option<(usize, String)> {
     Some((index, lead)).filter(|(_, lead)| !lead.is_empty())
 }
 
-/// The pair whose answer is the reply: the best passage, unless another covers much more of the
-/// question; or a pair close behind that covers at least as much.
+/// The pair whose answer is the reply: the best passage, or a pair that covers much more of the question, unless a passage of
+/// another kind does; or a pair close behind that covers at least as much.
 fn matching_pair(passages: &[Hit]) -> Option<usize> {
     let answers = |hit: &Hit| hit.is_pair && !hit.text.trim().is_empty();
     let first = passages.first()?;
     let best_other =
         passages.iter().filter(|hit| !hit.is_pair).map(|hit| hit.coverage).fold(0.0, f32::max);
     if answers(first) {
-        return (first.coverage + PAIR_LEEWAY >= best_other).then_some(0);
+        let covers_more = |hit: &Hit| hit.coverage > first.coverage + PAIR_LEEWAY;
+        let pair = passages.iter().position(|hit| answers(hit) && covers_more(hit)).unwrap_or(0);
+        let coverage = passages.get(pair).map_or(0.0, |pair| pair.coverage);
+        return (coverage + PAIR_LEEWAY >= best_other).then_some(pair);
     }
     passages.iter().take(3).position(|hit| {
         answers(hit) && hit.coverage >= best_other && hit.score >= 0.7 * first.score

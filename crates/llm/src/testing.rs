@@ -55,6 +55,7 @@ pub(crate) fn request(question: &str, passages: Vec<Hit>) -> ReplyRequest {
             .map(|(word, term)| QueryTerm { text: term.text, weight: 1.0, is_context: false, word })
             .collect(),
         result: None,
+        language: None,
         stages: Stages::default(),
     }
 }

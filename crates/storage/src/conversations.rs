@@ -97,6 +97,11 @@ struct HistoryRow {
     role: String,
     content: String,
     created_at: i64,
+    #[diesel(
+        select_expression = messages::sources_used.is_not_null(),
+        select_expression_type = diesel::dsl::IsNotNull<messages::sources_used>
+    )]
+    is_answer: bool,
 }
 
 /// A message to store.
@@ -180,7 +185,7 @@ impl ConversationStore for Storage {
         let known = known.filter(|agent| agent.account_id == scope.account && scope.sees(agent.id));
         let was_known = known.is_some();
         if let (Some(agent), None) = (&known, conversation) {
-            return Ok(ConversationContext { agent: agent.clone(), conversation: None });
+            return Ok(ConversationContext::begin(agent.clone()));
         }
         let visible = Visible::from(scope);
         let context = db
@@ -188,7 +193,7 @@ impl ConversationStore for Storage {
                 // A single query already sees a consistent state.
                 None => {
                     let agent = agents::require(c, &visible, agent)?;
-                    Ok(ConversationContext { agent, conversation: None })
+                    Ok(ConversationContext::begin(agent))
                 }
                 Some(conversation) => transaction(c, Begin::Snapshot, |c| {
                     let agent = match &known {
@@ -449,12 +454,14 @@ fn context(
 ) -> Result<ConversationContext, TransactionError> {
     let conversation = require(c, visible, conversation)?;
     conversation.check_belongs_to(agent.id)?;
-    let newest = messages::table
+    let newest: Vec<HistoryRow> = messages::table
         .filter(messages::conversation_id.eq(conversation.id.to_string()))
         .order(messages::position.desc())
         .limit(wide(messages))
         .select(HistoryRow::as_select())
         .load(c)?;
+    let is_last_answered = newest.first().is_some_and(|last| last.is_answer);
     let history: Result<Vec<_>, _> = newest.into_iter().rev().map(Message::try_from).collect();
-    Ok(ConversationContext { agent, conversation: Some((conversation, history?)) })
+    let conversation = Some((conversation, history?));
+    Ok(ConversationContext { agent, conversation, is_last_answered })
 }

@@ -50,6 +50,7 @@ mod rate_limits;
 mod replays;
 mod routes;
 mod settings;
+mod small_talk;
 mod sources;
 mod storage;
 mod stored_values;

@@ -119,6 +119,7 @@ fn request() -> ReplyRequest {
         .into(),
         terms: Vec::new(),
         result: None,
+        language: None,
         stages: Stages::default(),
     }
 }

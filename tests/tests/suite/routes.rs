@@ -183,7 +183,7 @@ impl Names {
         let documents = client.list_all(&format!("/v1/sources/{text}/documents"), 1).await;
         let document = id(&documents[0]);
         client.put(&format!("/v1/agents/{agent}/checks"), checks()).await.expect(200);
-        let conversation = id(&client.ask(&agent, "Hello there").await);
+        let conversation = id(&client.ask(&agent, "Is there a restaurant?").await);
         let gaps = client.get(&format!("/v1/agents/{agent}/gaps")).await.expect(200);
         let gap = id(&gaps["data"][0]);
         let rating = format!("/v1/conversations/{conversation}/messages/2/rating");

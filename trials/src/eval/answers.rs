@@ -163,6 +163,7 @@ impl Set {
                 })
                 .collect(),
             result: None,
+            language: None,
             stages: Stages::default(),
         }
     }

@@ -200,6 +200,7 @@ impl Manual {
                 passages: found.hits.iter().filter(|hit| hit.is_relevant).cloned().collect(),
                 terms: found.terms,
                 result: found.id,
+                language: found.language,
                 stages: Stages::default(),
             };
             let reply = answerer.answer(&request, None);

@@ -22,6 +22,15 @@ pub struct ConversationContext {
     pub agent: Agent,
     /// The conversation that is continued, with its last messages, oldest first. Their citations are omitted.
     pub conversation: Option<(Conversation, Vec<Message>)>,
+    /// Whether the last of them is a reply that cites a source.
+    pub is_last_answered: bool,
+}
+
+impl ConversationContext {
+    /// A conversation that begins.
+    pub const fn begin(agent: Agent) -> Self {
+        Self { agent, conversation: None, is_last_answered: false }
+    }
 }
 
 /// Conversations, their messages, ratings and receipts.

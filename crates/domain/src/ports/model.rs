@@ -28,6 +28,8 @@ pub struct ReplyRequest {
     /// The search for exactly this question, from which all passages and terms are; `None` if its result is not kept. The
     /// embedded answerer caches its reply for the next request with the same search and token limit.
     pub result: Option<ResultId>,
+    /// The language of most of the agent's passages, as an ISO 639-3 code.
+    pub language: Option<&'static str>,
     /// Is notified when the prompt is made, when the model starts, and when its first token
     /// arrives.
     pub stages: Stages,

@@ -10,35 +10,40 @@ pub(super) fn spaced(language: Lang) -> &'static str {
             "could would may might must shall please also us upon much many let lets tell hi hello \
              hey hay thanks thank ok okay yes anyone someone something anything want wants wanted \
              get gets getting got know does whats hows wheres whos im ive id ill dont doesnt cant \
-             cannot isnt arent whether within without via per etc"
+             cannot isnt arent whether within without via per etc pls plz vs versus \
+             really"
         }
         Lang::Spa => {
             "cómo cuándo cuánto cuánta cuántos cuántas cuál cuáles quién quiénes dónde puedo puede \
-             pueden hacer hola gracias favor según cada aunque mediante tras"
+             pueden podría podrían podemos debo debe quiero quisiera necesito hacer hola gracias favor \
+             según cada aunque mediante tras"
         }
         Lang::Fra => {
             "comment quand combien quel quelle quels quelles où pourquoi quoi puis peut peux peuvent \
-             faire est-ce bonjour merci plaît si plus cette cet ceux celle celui leurs sans sous \
+             pouvez pouvons dois doit devez faut veux voudrais faire est-ce bonjour merci plaît si plus cette cet ceux celle celui leurs sans sous \
              entre vers chez très aussi comme donc lorsque puisque jusque quelqu presqu"
         }
         Lang::Deu => {
-            "bitte danke hallo wieviel wieviele viel viele gibt möchte darf wer wem wen wessen \
-             welch mehr"
+            "bitte danke hallo wieviel wieviele viel viele gibt gibts geht gehts möchte darf darfst dürfen \
+             dürft wer wem wen wessen welch mehr wann warum wieso weshalb wozu woher wohin womit habt \
+             seid müssen müsst braucht brauche brauchen mal schon eigentlich jemand dauert dauern"
         }
         Lang::Por => {
-            "quanto quanta quantos quantas onde quais posso pode podem fazer olá obrigado obrigada \
+            "quanto quanta quantos quantas onde quais posso pode podem podemos devo deve quero gostaria \
+             preciso precisa fazer olá obrigado obrigada \
              favor sobre cada"
         }
         Lang::Ita => {
-            "come quando quanto quanta quanti quante quale quali dove posso può possono fare ciao \
-             grazie favore"
+            "come quando quanto quanta quanti quante quale quali dove posso può possono possiamo potete \
+             puoi devo deve voglio vorrei fare ciao grazie favore"
         }
         Lang::Nld => {
-            "hoe hoeveel waar waarom welke wie kan kunnen moet mag graag bedankt hallo alsjeblieft"
+            "hoe hoeveel waar waarom wanneer welke wie kan kunt kunnen moet moeten mag mogen hebt jullie duurt \
+             graag bedankt hallo alsjeblieft"
         }
         Lang::Rus => {
             "сколько какие какое каком каких какова каково почему зачем кто кого кому который которая \
-             которое которые которых пожалуйста спасибо здравствуйте это эти также является являются"
+             которое которые которых могу можем можно нужно надо хочу пожалуйста спасибо здравствуйте это эти также является являются"
         }
         Lang::Ara => "كم أين متى كيف لماذا ماهي ماهو تم كان كانت يكون تكون كما أي خلال",
         Lang::Hin => {
@@ -49,7 +54,9 @@ pub(super) fn spaced(language: Lang) -> &'static str {
             "kaç nerede nasıl niçin neden hangi kim kimin kime zaman olan olarak bir bu var mı mi mu \
              mü tarafından kadar"
         }
-        Lang::Pol => "ile jak gdzie kiedy dlaczego kto który która które proszę dziękuję",
+        Lang::Pol => {
+            "ile jak gdzie kiedy dlaczego kto który która które mogę można muszę macie chcę proszę dziękuję"
+        }
         Lang::Vie => "gì nào đâu ai bao nhiêu sao thế khi",
         Lang::Ell => {
             "τι πώς πού πότε ποιος ποια ποιο ποιοι ποιες ποιον ποιων πόσο πόσα πόσοι πόσες γιατί είναι \

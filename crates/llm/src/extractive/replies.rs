@@ -30,13 +30,15 @@ struct Known {
 }
 
 impl Replies {
-    /// The reply to a request: the cached one, or the result of `make`. It depends only on the search and the token limit.
+    /// The reply to a request: the cached one, or the result of `make`. It depends only on the search and the token limit, unless
+    /// nothing was found: then the earlier messages tell the language.
     pub(super) fn of(
         &self,
         request: &ReplyRequest,
         make: impl FnOnce() -> ModelReply,
     ) -> ModelReply {
-        let Some(result) = request.result else { return make() };
+        let is_found = !request.passages.is_empty();
+        let Some(result) = request.result.filter(|_| is_found) else { return make() };
         let max_tokens = request.profile.max_tokens.get();
         if let Some(known) = self.0.get(&result).filter(|known| known.max_tokens == max_tokens) {
             let cited = known.cited.iter().map(|index| usize::from(*index)).collect();
@@ -85,7 +87,7 @@ mod tests {
     use crate::testing::request;
 
     fn asked(max_tokens: u32, result: Option<ResultId>) -> ReplyRequest {
-        let mut request = request("When does it open?", Vec::new());
+        let mut request = request("When does it open?", vec![crate::testing::hit("At nine.")]);
         request.profile.max_tokens = ReplyTokens::parse(max_tokens.into()).unwrap();
         ReplyRequest { result, ..request }
     }

@@ -68,6 +68,7 @@ impl Upstream {
             passages: Arc::default(),
             terms: Vec::new(),
             result: None,
+            language: None,
             stages: Stages::default(),
         };
         let body = self.body(&request, model, &messages, false);

@@ -112,7 +112,7 @@ impl Ranking {
     /// Ranks the passages that were found by words together with those that are close in meaning. `weight` is that of
     /// meaning, and `limit` the number of results.
     pub(super) fn new(found: Found, closeness: &Closeness, weight: f32, limit: usize) -> Self {
-        let Found { hits, terms, floor, id, .. } = found;
+        let Found { hits, .. } = found;
         let highest = hits.first().map_or(0.0, |hit| hit.score);
         let is_exact = highest >= EXACT;
         let normalised = closeness.normalised();
@@ -151,7 +151,7 @@ impl Ranking {
                 .then_with(|| other.score.total_cmp(&one.score))
                 .then_with(|| one.passage.key().cmp(&other.passage.key()))
         });
-        let found = Found { hits: Vec::new(), terms, confidence: 0.0, floor, id };
+        let found = Found { hits: Vec::new(), confidence: 0.0, ..found };
         Self { ranked, found, limit }
     }
 

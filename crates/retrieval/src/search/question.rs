@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use cicerone_domain::retrieval::Query;
-use cicerone_language::{Language, Subject, Term, grams, terms};
+use cicerone_language::{Language, SmallTalk, Subject, Term, grams, terms};
 use compact_str::CompactString;
 use foldhash::HashMap;
 
@@ -71,6 +71,8 @@ pub(super) struct Question {
     pub(super) grams: Vec<Extra>,
     /// Whether it consists of stop words only, together with the context.
     pub(super) is_all_stop_words: bool,
+    /// Its language, as far as its small words and the languages of the passages tell.
+    pub(super) language: Option<Language>,
     /// What it asks for, if it asks what something is.
     pub(super) subject: Option<Subject>,
     /// The key that a pair with exactly this question has.
@@ -87,11 +89,12 @@ impl Question {
             pairs: analysed.pairs,
             grams: analysed.grams,
             is_all_stop_words: false,
+            language: analysed.language,
             subject: Subject::of(&query.text),
             exact: exact_key(&query.text),
             words: analysed.words,
         };
-        if !is_self_contained {
+        if !is_self_contained && SmallTalk::of(&query.text, None).is_none() {
             question.add_context(&query.context, languages);
         }
         question.is_all_stop_words = question.words.iter().all(|word| word.is_stop_word);

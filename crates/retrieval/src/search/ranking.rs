@@ -1,6 +1,7 @@
 //! Ranking: BM25 over weighted fields, increased by the share of the question that a passage
 //! contains.
 
+mod compounds;
 mod coverage;
 mod lookup;
 mod scoring;

@@ -3,14 +3,14 @@
 use std::sync::{Arc, OnceLock};
 
 use cicerone_domain::retrieval::{Found, Hit, Query};
-use cicerone_language::{Language, Subject};
+use cicerone_language::{Language, SmallTalk, Subject};
 
 use super::content::{Content, InMemory, Segments};
 use super::question::Question;
 use super::ranking::{Ranked, rank, stored};
 use super::recent::{Recent, SnapshotRecent};
 use super::results::{Outcome, PackedTerms};
-use super::weights::{DEFINES, floor};
+use super::weights::{DEFINES, EXACT, floor};
 use crate::store::{Store, Unusable};
 
 /// This many passages more than wanted are ranked, in place of those that repeat another one.
@@ -128,13 +128,22 @@ impl Snapshot {
         for ranked in &outcome.best {
             hits.push(self.hit(ranked, is_answered && ranked.confidence >= floor)?);
         }
+        let is_exact = hits.first().is_some_and(|hit| hit.score >= EXACT);
+        let is_small_talk = !is_exact && SmallTalk::of(&query.text, self.language()).is_some();
         Ok(Found {
             hits,
             terms: outcome.terms.unpacked(),
             confidence: outcome.confidence,
             floor,
             id: outcome.id,
+            is_small_talk,
+            language: self.language().map(Language::code),
         })
+    }
+
+    /// The language of most passages.
+    fn language(&self) -> Option<Language> {
+        self.languages.first().copied().flatten()
     }
 
     /// Whether a search takes no more than reading the passages that it finds.

@@ -16,7 +16,7 @@ use tantivy::schema::{
 /// database. Since 3, the version of a source never identifies two contents; since 4, answers and defined terms have
 /// their own fields, and the small words of questions are marked; since 5, passages have the ids of their documents;
 /// since 6, what is stored of a passage is text.
-pub(crate) const VERSION: u32 = 6;
+pub(crate) const VERSION: u32 = 7;
 
 /// The fields of an index. Invariant: no field has positions; neighbouring words are in a separate field.
 #[derive(Debug, Clone, Copy)]

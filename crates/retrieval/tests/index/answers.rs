@@ -153,6 +153,33 @@ async fn one_typing_mistake_finds_its_word_but_numbers_are_not_corrected() {
 }
 
 #[tokio::test]
+async fn compounds_find_their_parts_and_parts_their_compounds() {
+    let world = World::new();
+    let texts = [
+        "Unser Telefon ist jeden Tag von neun bis zwölf Uhr besetzt.",
+        "Parkplätze gibt es hinter dem alten Leuchtturm am Hafen.",
+        "Der Rabatt gilt auch für einen Studenten aus der Stadt.",
+        "Wir liefern nicht auf die Inseln, und die Lieferung dauert lange.",
+        "Tee wird in der Küche gekocht und mit Milch getrunken.",
+    ];
+    world.put("a", (0..).zip(texts).map(|(at, text)| passage(at, text)).collect());
+    for (question, position) in [
+        ("Telefonnummer", 0),
+        ("Wo kann man hier parken?", 1),
+        ("Studentenrabatt", 2),
+        ("Liefert ihr auch?", 3),
+    ] {
+        let found = world.ask(question).await;
+        assert_eq!(found.hits[0].position, position, "{question}");
+        assert!(found.hits[0].is_relevant, "{question}");
+    }
+    for question in ["Telegramm", "Ratte", "Stadion"] {
+        let found = world.ask(question).await;
+        assert!(found.hits.iter().all(|hit| !hit.is_relevant), "{question}");
+    }
+}
+
+#[tokio::test]
 async fn words_written_apart_find_them_written_together() {
     let world = World::new();
     let texts = [

@@ -203,7 +203,8 @@ fn is_missing_agent(error: &DieselError) -> bool {
 
 /// The citations of a reply, as JSON; `None` if it has none.
 fn sources_used(turn: &Turn) -> Result<Option<String>, TransactionError> {
-    turn.is_answered().then(|| to_long_json(&turn.reply.sources_used)).transpose()
+    let sources = &turn.reply.sources_used;
+    (!sources.is_empty()).then(|| to_long_json(sources)).transpose()
 }
 
 /// The position of a turn's question. Counts the turn in its conversation.

@@ -409,6 +409,7 @@ fn turn(conversation: Conversation, is_first: bool, question: &str, now: Timesta
         receipt: None,
         is_cut: false,
         lists_sources: false,
+        is_small_talk: false,
     }
 }
 

@@ -107,14 +107,20 @@ impl Conversations {
         let Accepted { context, message, question, stages, permit, progress, pass, visitor } =
             accepted;
         let (mut message, mut progress) = (message, progress);
-        let ConversationContext { agent, conversation } = context;
+        let ConversationContext { agent, conversation, is_last_answered } = context;
         let (conversation, stored) = conversation.unzip();
-        let history = message.handling.history.take().or(stored).unwrap_or_default();
-        let searched = self.search_for(&agent, &message, &history, &stages, &mut progress).await?;
+        let sent = message.handling.history.take();
+        // Of a reply that the client has sent, the sources are not known.
+        let is_last_answered = is_last_answered || sent.is_some();
+        let history = sent.or(stored).unwrap_or_default();
+        let context = context_of(&history, is_last_answered);
+        let search = self.search_for(&agent, &message, &history, context, &stages, &mut progress);
+        let searched = search.await?;
         let Searched { mut found, asked, tokens: rewriting, turn } = searched;
         let keeps_receipt = agent.profile.receipts && message.handling.is_kept;
         let mut receipt = keeps_receipt.then(|| Receipt::of_search(asked, &found));
-        found.hits.retain(|hit| hit.is_relevant);
+        let is_small_talk = found.is_small_talk;
+        found.hits.retain(|hit| hit.is_relevant && !is_small_talk);
         let passages: Arc<[_]> = found.hits.into();
         let (account_id, agent_id) = (agent.account_id, agent.id);
         let lists_sources = agent.profile.source_list;
@@ -127,6 +133,7 @@ impl Conversations {
             passages: Arc::clone(&passages),
             terms: found.terms,
             result: found.id,
+            language: found.language,
             stages: stages.clone(),
         };
         let mut reply = self.reply_to(request, turn, tokens, &mut progress).await?;
@@ -173,6 +180,7 @@ impl Conversations {
             receipt,
             is_cut,
             lists_sources,
+            is_small_talk,
         };
         stages.begin(Stage::Commit);
         let stored = self.keep(turn, is_kept, completion).await;
@@ -188,6 +196,7 @@ impl Conversations {
         agent: &Agent,
         message: &NewMessage,
         history: &[Message],
+        context: Vec<String>,
         stages: &Stages,
         progress: &mut Progress,
     ) -> Result<Searched, Error> {
@@ -199,7 +208,7 @@ impl Conversations {
         let floor = agent.profile.answer_floor;
         let query = match &rewritten {
             Some(question) => Query { text: question.clone(), context: Vec::new(), floor },
-            None => Query { text: message.text.to_string(), context: context_of(history), floor },
+            None => Query { text: message.text.to_string(), context, floor },
         };
         // The account does not occupy the processors while it waits for another machine.
         let vector = progress.elsewhere(self.index.meaning(version, &query, stages)).await;
@@ -275,11 +284,12 @@ impl Conversations {
     }
 }
 
-/// The messages that are used to understand a follow-up: the last two questions and the last reply, newest first.
-fn context_of(history: &[Message]) -> Vec<String> {
+/// The messages that are used to understand a follow-up: the last two questions and the last reply, newest first. A reply without
+/// sources says nothing about the subject.
+fn context_of(history: &[Message], is_last_answered: bool) -> Vec<String> {
     let of = |role: Role, count: usize| {
         let texts = history.iter().rev().filter(move |message| message.role == role);
         texts.take(count).map(|message| message.content.clone())
     };
-    of(Role::User, 2).chain(of(Role::Assistant, 1)).collect()
+    of(Role::User, 2).chain(of(Role::Assistant, usize::from(is_last_answered))).collect()
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::compounds::{has_compounds, related};
 use super::coverage::Overlap;
 use super::typing::Corrections;
 use crate::search::impacts::Impacts;
@@ -164,7 +165,10 @@ fn look_up_words<'question>(
         let mut likeness = 1.0;
         let (joined, found_joined) = look_up_joined(snapshot, word, &mut all_joined)?;
         if found.most == 0 && found_joined.most == 0 {
-            let similar = corrections.of(snapshot, word)?;
+            let mut similar = corrections.of(snapshot, word)?;
+            if similar.is_empty() && has_compounds(question.language) {
+                similar = related(snapshot, word)?;
+            }
             if !similar.is_empty() {
                 found = places_of(snapshot, &similar, false)?;
                 forms = Cow::Owned(similar);

@@ -54,8 +54,11 @@ impl Corrections {
         self.words.set(left);
         let spelled = |range: &Range<usize>| range.len() == OFTEN_OTHER_CHARS && form.is_ascii();
         let is_short = word.range.as_ref().is_some_and(spelled);
-        let is_meant =
-            |other: &str| !is_short || other.len() != form.len() || is_anagram(other, form);
+        // A form of three letters is often another word: "pak" of "Paket" for "park".
+        let is_meant = |other: &str| {
+            let is_other = is_short && other.len() == form.len() && !is_anagram(other, form);
+            !is_other && other.chars().nth(WORD_CHARS - 2).is_some()
+        };
         let mut found: BTreeMap<String, u64> = BTreeMap::new();
         for field in 0..WORD_FIELDS {
             let automaton = OneEdit::new(&letters, &self.steps);
