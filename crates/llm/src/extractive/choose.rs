@@ -1,5 +1,6 @@
 //! Choosing the sentences of the passages that answer the question.
 
+mod asked_section;
 mod quoted;
 mod read;
 
@@ -11,6 +12,7 @@ use cicerone_domain::retrieval::Hit;
 use cicerone_language::Subject;
 use foldhash::fast::FixedState;
 
+use self::asked_section::{asked_section, opener};
 pub(super) use self::quoted::Quoted;
 pub(super) use self::read::title_score;
 use self::read::{Asked, Read, Spelling, Words};
@@ -80,8 +82,11 @@ pub(super) fn sentences<'a>(
     }
     let tokens = usize::try_from(request.profile.max_tokens.get()).unwrap_or(usize::MAX);
     let limit = tokens.saturating_mul(CHARS_A_TOKEN);
-    let is_asked = |read: &Read<'_>| read.own.iter().any(|own| matcher.is_asked(*own));
-    let answers_itself = matcher.has_context() && read.iter().any(is_asked);
+    let has_answer = |read: &Read<'_>| {
+        let mut scored = read.scores.iter().enumerate().filter(|(_, score)| **score > 0.0);
+        scored.any(|(unit, _)| matcher.is_asked(read.said(unit)))
+    };
+    let answers_itself = matcher.has_context() && read.iter().any(has_answer);
     let mut pick = Pick {
         read,
         matcher,
@@ -93,7 +98,7 @@ pub(super) fn sentences<'a>(
         limit,
         is_long: asked.is_explained,
     };
-    let best = pick.fill();
+    let best = pick.section_or_best(&request.passages);
     Choice { passages: pick.into_passages(), best, limit, subject: asked.into_subject() }
 }
 
@@ -123,6 +128,21 @@ struct Pick<'a, 'm> {
 }
 
 impl<'a> Pick<'a, '_> {
+    /// Takes the section whose heading asks the same, or the best units. Returns the score of the best one.
+    fn section_or_best(&mut self, passages: &[Hit]) -> f32 {
+        let limit = self.limit.min(LONG_REPLY_CHARS);
+        match asked_section(&self.read, passages, self.matcher, limit) {
+            Some(section) => {
+                self.order.push(section.passage);
+                if let Some(read) = self.read.get_mut(section.passage) {
+                    read.quoted.chosen.extend(section.units);
+                }
+                f32::MAX
+            }
+            None => self.fill(),
+        }
+    }
+
     /// Adds units, best first, as long as they are good enough and fit. Returns the score of the best one.
     fn fill(&mut self) -> f32 {
         let mut refused: HashSet<(usize, usize)> = HashSet::new();
@@ -134,8 +154,8 @@ impl<'a> Pick<'a, '_> {
             if self.order.is_empty() {
                 best = value;
             }
-            let own = self.read.get(passage).and_then(|read| read.own.get(unit)).copied();
-            let is_asked = own.is_some_and(|own| self.matcher.is_asked(own));
+            let said = self.read.get(passage).map_or(0, |read| read.said(unit));
+            let is_asked = self.matcher.is_asked(said);
             let is_worth = is_asked || value >= WORTH_GOING_ON * best;
             if !is_worth || !self.add(passage, unit) {
                 refused.insert((passage, unit));
@@ -155,12 +175,15 @@ impl<'a> Pick<'a, '_> {
                 if *score <= 0.0 || best.is_some_and(|(_, _, value)| score + BESIDE <= value) {
                     continue;
                 }
-                if chosen.contains(&unit) || refused.contains(&(passage, unit)) {
+                if chosen.contains(&unit)
+                    || refused.contains(&(passage, unit))
+                    || read.is_outdone(unit)
+                {
                     continue;
                 }
                 // A unit without a word of the question itself may be the answer. If there is an
                 // answer already, it adds nothing, unless it continues the same subject.
-                let is_asked = self.matcher.is_asked(*own);
+                let is_asked = self.matcher.is_asked(read.said(unit));
                 let goes_on = || !self.order.is_empty() && read.quoted.refers_back(unit);
                 if (self.answers_itself || !self.order.is_empty()) && !is_asked && !goes_on() {
                     continue;
@@ -181,8 +204,10 @@ impl<'a> Pick<'a, '_> {
     /// Adds a unit with the units that it needs; `false` if they do not fit or add nothing new.
     fn add(&mut self, passage: usize, unit: usize) -> bool {
         let Some(read) = self.read.get(passage) else { return false };
-        let (from, to) = read.quoted.whole(unit);
-        let new: Vec<usize> = (from..=to)
+        let (from, to) = read.table(unit).unwrap_or_else(|| read.quoted.whole(unit));
+        let new: Vec<usize> = opener(&read.quoted, from)
+            .into_iter()
+            .chain(from..=to)
             .filter(|unit| !read.quoted.chosen.contains(unit))
             .filter(|unit| read.quoted.kind(*unit) != Some(Kind::Heading))
             .collect();

@@ -112,9 +112,11 @@ fn gap(before: &Unit, unit: &Unit, text: &str) -> &'static str {
     if before.kind != Kind::Sentence || unit.kind != Kind::Sentence {
         return "\n";
     }
-    // A value stands on a line of its own.
+    // A value stands on a line of its own, also if it ends with a remark: "Weight: 24 kg (size M)".
+    let last = text.lines().next_back().unwrap_or_default();
+    let sentence = last.trim_end_matches(['”', '"', ')']);
     if before.block != unit.block
-        && !text.ends_with(['.', '!', '?', '。', '！', '？', '।', '؟', '”', '"', ')'])
+        && !sentence.ends_with(['.', '!', '?', '。', '！', '？', '।', '؟'])
     {
         return "\n";
     }
@@ -127,7 +129,7 @@ fn gap(before: &Unit, unit: &Unit, text: &str) -> &'static str {
 fn render(quoted: &Quoted<'_>, unit: &Unit, is_listed: bool) -> String {
     let text = quoted.text(unit);
     match unit.kind {
-        Kind::Code => text.to_owned(),
+        Kind::Code => closed(text),
         Kind::Item { .. } => match text.split_once(char::is_whitespace) {
             Some((marker, rest)) if is_listed => {
                 let marker = if marker == "*" { "-" } else { marker };
@@ -139,6 +141,15 @@ fn render(quoted: &Quoted<'_>, unit: &Unit, is_listed: bool) -> String {
         Kind::Row => row(text, header(quoted, unit)),
         Kind::Header | Kind::Heading | Kind::Sentence => plain::inline(text),
     }
+}
+
+/// Code with both fences: a passage may end within it.
+fn closed(code: &str) -> String {
+    let mark = code.chars().next().unwrap_or('`');
+    let fence = code.get(..code.len() - code.trim_start_matches(mark).len()).unwrap_or_default();
+    let last = code.lines().next_back().map_or("", str::trim);
+    let is_closed = code.contains('\n') && last.starts_with(fence);
+    if is_closed { code.to_owned() } else { format!("{code}\n{fence}") }
 }
 
 /// The header of the row's table.

@@ -120,6 +120,11 @@ impl<'a> Matcher<'a> {
         self.has_context
     }
 
+    /// The share of the weight of the question's own words that the words of a mask have.
+    pub(super) fn share_of_question(&self, mask: Mask) -> f32 {
+        self.weight(mask & self.asked) / self.weight(self.asked).max(f32::MIN_POSITIVE)
+    }
+
     /// The weight of the words of a mask.
     pub(super) fn weight(&self, mask: Mask) -> f32 {
         let bits = self.weights.iter().enumerate().filter(|(bit, _)| mask >> bit & 1 == 1);

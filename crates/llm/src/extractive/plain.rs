@@ -8,11 +8,12 @@ pub(super) fn inline(text: &str) -> String {
         return joined;
     }
     let mut plain = String::with_capacity(joined.len());
+    let mut closing = Closing::new();
     let mut rest = joined.as_str();
     while let Some(c) = rest.chars().next() {
         let length = match c {
             '`' => code(rest, &mut plain),
-            '*' | '_' => emphasis(rest, c, &mut plain),
+            '*' | '_' => emphasis(rest, c, &mut closing, &mut plain),
             '!' if rest.starts_with("![") => {
                 link(rest.get(1..).unwrap_or_default()).map(|(_, length)| length + 1)
             }
@@ -24,7 +25,7 @@ pub(super) fn inline(text: &str) -> String {
                 plain.push_str(url);
                 url.len() + 2
             }),
-            '\\' => escaped(rest).map(|c| {
+            '\\' => escaped(rest, &plain).map(|c| {
                 plain.push(c);
                 1 + c.len_utf8()
             }),
@@ -69,23 +70,90 @@ fn code(rest: &str, plain: &mut String) -> Option<usize> {
     Some(length)
 }
 
-/// Removes a run of `*` or `_` that opens or closes emphasis. An underscore within a word and an
-/// asterisk between spaces are kept.
-fn emphasis(rest: &str, mark: char, plain: &mut String) -> Option<usize> {
+/// Runs of `*` and `_` that end emphasis, by the number of bytes from their beginning to the end of the text.
+type Closing = Vec<usize>;
+
+/// Removes a run of `*` or `_` that opens or closes emphasis, by the rules of CommonMark, but only whole runs of the same length: most
+/// texts are not Markdown, so a mark without its counterpart is part of the text, as in `src/**/*.rs` and "£25*".
+fn emphasis(rest: &str, mark: char, closing: &mut Closing, plain: &mut String) -> Option<usize> {
     let after = rest.trim_start_matches(mark);
     let length = rest.len() - after.len();
-    let before = plain.chars().next_back();
-    let next = after.chars().next();
-    let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-    let is_space = |c: Option<char>| c.is_none_or(char::is_whitespace);
-    let stays = length > 3
-        || (is_space(before) && is_space(next))
-        || (is_word(before) && is_word(next) && (mark == '_' || length == 1))
-        || (is_space(before) && length == 1 && !after.contains(mark));
-    if stays {
-        plain.push_str(rest.get(..length)?);
+    if closing.contains(&rest.len()) {
+        return Some(length);
+    }
+    let run = Run { mark, length, before: plain.chars().next_back(), next: after.chars().next() };
+    match run.opens().then(|| run.counterpart(after)).flatten() {
+        Some(end) => closing.push(end),
+        None => plain.push_str(rest.get(..length)?),
     }
     Some(length)
+}
+
+/// The longest run that is emphasis.
+const RUN: usize = 3;
+
+/// A run of `*` or `_` between two characters.
+struct Run {
+    mark: char,
+    length: usize,
+    before: Option<char>,
+    next: Option<char>,
+}
+
+impl Run {
+    /// Whether emphasis may begin with it (a left-flanking delimiter run).
+    fn opens(&self) -> bool {
+        self.is_emphasis() && flanks(self.before, self.next, self.mark)
+    }
+
+    /// Whether emphasis may end with it (a right-flanking delimiter run). A name such as `__init__.py` goes on.
+    fn closes(&self, after: &str) -> bool {
+        let mut following = after.chars();
+        let goes_on = match following.next() {
+            Some('.') => following.next().is_some_and(char::is_alphanumeric),
+            Some('(') => true,
+            _ => false,
+        };
+        let is_name = self.mark == '_' && goes_on;
+        self.is_emphasis() && !is_name && flanks(self.next, self.before, self.mark)
+    }
+
+    /// Whether it is no longer than a run of emphasis, and does not multiply: `2*3*4`.
+    fn is_emphasis(&self) -> bool {
+        let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        let is_within = self.length == 1 && is_word(self.before) && is_word(self.next);
+        self.length <= RUN && !is_within
+    }
+
+    /// The first run with which the emphasis ends, as [`Closing`] has it.
+    fn counterpart(&self, after: &str) -> Option<usize> {
+        let mut before = self.next;
+        let mut is_code = false;
+        let mut rest = after;
+        while let Some(c) = rest.chars().next() {
+            let behind = rest.trim_start_matches(c);
+            let length = rest.len() - behind.len();
+            is_code ^= c == '`';
+            if c == self.mark && !is_code && length == self.length {
+                let run = Run { before, next: behind.chars().next(), ..*self };
+                if run.closes(behind) {
+                    return Some(rest.len());
+                }
+            }
+            before = Some(c);
+            rest = behind;
+        }
+        None
+    }
+}
+
+/// Whether a run of marks is at the side of what is `inside`: no space follows, and no punctuation, unless `outside` is a space or
+/// punctuation, too. An underscore within a word is part of it.
+fn flanks(outside: Option<char>, inside: Option<char>, mark: char) -> bool {
+    let is_space = |c: Option<char>| c.is_none_or(char::is_whitespace);
+    let is_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let is_free = is_word(inside) && mark != '_' || !is_word(outside);
+    !is_space(inside) && is_free
 }
 
 /// The label of `[label](target)` or `[label][reference]`, and the length of the whole.
@@ -116,9 +184,13 @@ fn autolink(rest: &str) -> Option<&str> {
     (is_url && !url.contains(char::is_whitespace)).then_some(url)
 }
 
-/// The character that a backslash escapes.
-fn escaped(rest: &str) -> Option<char> {
-    rest.chars().nth(1).filter(|c| r"\`*_{}[]()#+-.!|<>".contains(*c))
+/// The character that a backslash escapes. In a path or an expression, `C:\*.log` or `example\.org`, it escapes none.
+fn escaped(rest: &str, before: &str) -> Option<char> {
+    let next = rest.chars().nth(1)?;
+    let is_mark = matches!(next, '*' | '_');
+    let is_within = before.ends_with([':', '\\'])
+        || !is_mark && before.ends_with(|c: char| c.is_alphanumeric());
+    (!is_within && r"\`*_{}[]()#+-.!|<>".contains(next)).then_some(next)
 }
 
 #[cfg(test)]
@@ -139,6 +211,10 @@ mod tests {
             ("wrapped\n  line\ttab", "wrapped line tab"),
             ("中文\n换行 和", "中文换行 和"),
             ("a lone ` tick and ** there", "a lone ` tick and ** there"),
+            (".org/.*(image|banner) or *.org", ".org/.*(image|banner) or *.org"),
+            ("src/**/*.rs and __init__.py, f(*a, **b)", "src/**/*.rs and __init__.py, f(*a, **b)"),
+            ("£25* a year, C:\\*.log, `*` and *", "£25* a year, C:\\*.log, `*` and *"),
+            ("**粗体**中文, **a *b* c**, (*x*)", "粗体中文, a b c, (x)"),
         ] {
             assert_eq!(inline(text), expected);
         }

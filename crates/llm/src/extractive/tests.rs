@@ -1,5 +1,6 @@
 //! Replies of the embedded answerer.
 
+mod help;
 mod manuals;
 
 use cicerone_domain::agent::ReplyTokens;

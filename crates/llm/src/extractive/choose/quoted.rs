@@ -160,10 +160,20 @@ impl<'a> Quoted<'a> {
         }
     }
 
+    /// Whether a unit is a block of its own.
+    pub(super) fn is_alone(&self, unit: usize) -> bool {
+        self.block_start(unit) == self.block_end(unit)
+    }
+
+    /// Whether a unit is a sentence that announces what follows.
+    pub(super) fn announces(&self, unit: usize) -> bool {
+        self.kind(unit) == Some(Kind::Sentence) && introduces(self.unit_text(unit))
+    }
+
     /// Whether a unit is a paragraph of its own without a full stop: a value, a name.
     fn is_value(&self, unit: usize) -> bool {
         self.kind(unit) == Some(Kind::Sentence)
-            && self.block_start(unit) == self.block_end(unit)
+            && self.is_alone(unit)
             && !ends_sentence(self.unit_text(unit))
             && self.unit_text(unit).chars().nth(VALUE_CHARS).is_none()
     }
@@ -180,9 +190,7 @@ impl<'a> Quoted<'a> {
 
     /// Whether a unit announces something that the passage does not have.
     pub(super) fn is_dangling(&self, unit: usize) -> bool {
-        self.kind(unit) == Some(Kind::Sentence)
-            && introduces(self.unit_text(unit))
-            && matches!(self.kind(unit + 1), None | Some(Kind::Heading))
+        self.announces(unit) && matches!(self.kind(unit + 1), None | Some(Kind::Heading))
     }
 
     /// The length of the text from one unit to another.

@@ -54,6 +54,11 @@ const SHOWN: f32 = 0.55;
 const LABEL_BYTES: usize = 40;
 /// The factor for a sentence that announces what the passage does not have.
 const DANGLES: f32 = 0.3;
+/// The bonus for a row by the share of its first cell that is asked for.
+const NAMED: f32 = 0.05;
+/// The longest table that is quoted as a whole, in rows and in characters.
+const TABLE_ROWS: usize = 10;
+const TABLE_CHARS: usize = 900;
 /// The bonus for being at the beginning of a passage.
 const FIRST: f32 = 0.05;
 
@@ -131,8 +136,14 @@ pub(super) struct Read<'a> {
     pub(super) quoted: Quoted<'a>,
     /// The words of the question in each unit.
     pub(super) own: Vec<Mask>,
+    /// Those in the header of the table that a unit is a row of.
+    columns: Vec<Mask>,
+    /// The share of the words of a row's first cell that are in the question; 0 for other units.
+    keys: Vec<f32>,
     /// The score of each unit.
     pub(super) scores: Vec<f32>,
+    /// Whether a definition is asked for.
+    is_definition_asked: bool,
     /// The words of the question in all of it.
     words: Mask,
     /// The words of the question in its headings, and in the title of its page.
@@ -192,7 +203,13 @@ impl<'a> Read<'a> {
             let within = found.iter().skip(from).take_while(|one| one.at < range.end);
             within.fold(0, |mask, one| mask | one.mask)
         };
-        let own = reading.units.iter().map(|unit| within(&unit.range)).collect();
+        let own: Vec<Mask> = reading.units.iter().map(|unit| within(&unit.range)).collect();
+        let columns = columns(&reading.units, &own);
+        let key = |unit: &Unit| match unit.kind {
+            Kind::Row => key(text, &unit.range, &found),
+            _ => 0.0,
+        };
+        let keys = reading.units.iter().map(key).collect();
         let terms = terms(text, &reading.units, within);
         let quoted = Quoted {
             index,
@@ -203,9 +220,60 @@ impl<'a> Read<'a> {
             with_code: asked.may_be_shown(),
         };
         let scores = Vec::with_capacity(reading.units.len());
-        let mut read = Self { quoted, own, scores, words, above, title };
+        let is_definition_asked = asked.subject.is_some();
+        let mut read =
+            Self { quoted, own, columns, keys, scores, is_definition_asked, words, above, title };
         read.score(matcher, asked, &terms, prior);
         Some(read)
+    }
+
+    /// The words of the question in a unit, and in the header of its table.
+    pub(super) fn said(&self, unit: usize) -> Mask {
+        self.own_of(unit) | self.columns.get(unit).copied().unwrap_or(0)
+    }
+
+    /// Whether a row of the same table that is chosen has the same words of the question, and either more of them or a first cell
+    /// that is asked for more exactly: "Ireland" and not "Northern Ireland". Rows of a table without a header are no
+    /// alternatives of each other.
+    pub(super) fn is_outdone(&self, row: usize) -> bool {
+        let units = self.quoted.units();
+        let Some(of_row) = units.get(row).filter(|unit| unit.kind == Kind::Row) else {
+            return false;
+        };
+        let key = |unit: usize| self.keys.get(unit).copied().unwrap_or(0.0);
+        let is_of_table = |unit: &Unit| unit.kind == Kind::Header && unit.block == of_row.block;
+        if !units.iter().any(is_of_table) {
+            return false;
+        }
+        let own = self.own_of(row);
+        self.quoted.chosen.iter().any(|other| {
+            let is_beside = units
+                .get(*other)
+                .is_some_and(|unit| unit.kind == Kind::Row && unit.block == of_row.block);
+            let theirs = self.own_of(*other);
+            is_beside && own & !theirs == 0 && (theirs != own || key(*other) > key(row))
+        })
+    }
+
+    /// The first and last row of a table of which no row has a word of the question itself, if it is short: then its
+    /// heading or header is asked for, and all of it answers.
+    pub(super) fn table(&self, row: usize) -> Option<(usize, usize)> {
+        let units = self.quoted.units();
+        let block = units.get(row).filter(|unit| unit.kind == Kind::Row)?.block;
+        let is_row = |(_, unit): &(usize, &Unit)| unit.block == block && unit.kind == Kind::Row;
+        let mut rows = units.iter().enumerate().filter(is_row).map(|(index, _)| index);
+        let first = rows.next()?;
+        let last = rows.next_back().unwrap_or(first);
+        let chars: usize =
+            (first..=last).map(|row| self.quoted.unit_text(row).chars().count()).sum();
+        let is_named = !self.is_definition_asked && (first..=last).all(|row| self.own_of(row) == 0);
+        let is_short = last - first < TABLE_ROWS && chars <= TABLE_CHARS;
+        (is_named && is_short).then_some((first, last))
+    }
+
+    /// The words of the question in a unit.
+    pub(super) fn own_of(&self, unit: usize) -> Mask {
+        self.own.get(unit).copied().unwrap_or(0)
     }
 
     /// Whether the passage or its headings contain a word of the question.
@@ -225,8 +293,9 @@ impl<'a> Read<'a> {
         let (mut leads, mut first_sentence) = (false, false);
         // The last table with a header.
         let mut header = None;
-        let units = self.quoted.units().iter().zip(&self.own).zip(terms).enumerate();
-        for (index, ((unit, own), term)) in units {
+        let masks = self.own.iter().zip(&self.columns).zip(terms);
+        let units = self.quoted.units().iter().zip(masks).enumerate();
+        for (index, (unit, ((own, columns), term))) in units {
             let text = self.quoted.text(unit);
             if unit.kind == Kind::Heading {
                 heading = above | own;
@@ -238,9 +307,10 @@ impl<'a> Read<'a> {
             }
             let previous = if before.0 == Some(unit.block) { before.1 } else { 0 };
             let said = own | term;
+            let titled = self.title | columns;
             let context = BEFORE * matcher.weight(previous & !said)
-                + TITLED * matcher.weight(self.title & !previous & !said)
-                + ABOVE * matcher.weight(heading & !self.title & !previous & !said);
+                + TITLED * matcher.weight(titled & !previous & !said)
+                + ABOVE * matcher.weight(heading & !titled & !previous & !said);
             let of_term = OF_TERM * matcher.weight(*term);
             let share = matcher.weight(said) / total;
             let mut score = share + (context + of_term) / total;
@@ -292,6 +362,10 @@ impl<'a> Read<'a> {
                 score = 0.0;
                 header = Some(unit.block);
             }
+            // Of rows with the same words, the one that is named by them is meant.
+            if score > 0.0 {
+                score += NAMED * self.keys.get(index).copied().unwrap_or(0.0);
+            }
             // If no word is informative, the first sentence is as good as any.
             if score > 0.0 || asked_for <= 0.0 {
                 score +=
@@ -330,6 +404,32 @@ pub(in crate::extractive) fn title_score(title: &str, weight: f32, matcher: &Mat
 /// The bonus for being short.
 fn for_length(bytes: usize) -> f32 {
     SHORT / (1.0 + f32::from(u16::try_from(bytes).unwrap_or(u16::MAX)) / SHORT_BYTES)
+}
+
+/// The share of the words of a row's first cell that are among the occurrences of the question's words.
+fn key(text: &str, row: &Range<usize>, found: &[Occurrence]) -> f32 {
+    let line = text.get(row.clone()).unwrap_or_default();
+    let cell = line.trim_start_matches(['|', ' ']);
+    let cell = cell.split(['|', '\t']).next().unwrap_or_default();
+    let start = cell.as_ptr().addr() - text.as_ptr().addr();
+    let words = cell.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).count();
+    let from = found.partition_point(|one| one.at < start);
+    let asked = found.iter().skip(from).take_while(|one| one.at < start + cell.len()).count();
+    let share = |count: usize| f32::from(u16::try_from(count).unwrap_or(u16::MAX));
+    (share(asked) / share(words.max(1))).min(1.0)
+}
+
+/// For each row, the words of the question in the header of its table; the other units have none.
+fn columns(units: &[Unit], own: &[Mask]) -> Vec<Mask> {
+    let mut header = (None, 0);
+    let of = |(unit, own): (&Unit, &Mask)| {
+        if unit.kind == Kind::Header {
+            header = (Some(unit.block), *own);
+        }
+        let is_row = unit.kind == Kind::Row && header.0 == Some(unit.block);
+        if is_row { header.1 } else { 0 }
+    };
+    units.iter().zip(own).map(of).collect()
 }
 
 /// For each unit, the words of the question in the term that its paragraph or item defines.

@@ -1,0 +1,54 @@
+//! Replies about pages of help: tables, questions as headings, pairs.
+
+use cicerone_domain::retrieval::Hit;
+
+use super::{answer, pair, reply};
+
+const PRICES: &str = "# Repairs\n\n| Service | City boat | Motor boat |\n|---|---|---|\n\
+    | Small service | £40 | £60 |\n| Full service | £80 | £120 |\n| Full service with paint | £180 | £250 |\n";
+
+#[test]
+fn of_rows_with_the_same_words_the_one_that_is_named_is_quoted() {
+    let text = answer("how much is the full service", PRICES);
+    assert_eq!(text, "Service: Full service; City boat: £80; Motor boat: £120");
+    let text = answer("full service with paint", PRICES);
+    assert_eq!(text, "Service: Full service with paint; City boat: £180; Motor boat: £250");
+}
+
+#[test]
+fn a_short_table_is_quoted_whole_if_its_heading_is_asked_for() {
+    let hours = "# Harbour\n\n## Opening hours\n\n| Day | Gate |\n|---|---|\n| Monday | 9 to 5 |\n| Sunday | closed |\n\n\
+                 ## Prices\n\nThe gate costs two euros.";
+    let text = answer("opening hours", hours);
+    assert_eq!(text, "Day: Monday; Gate: 9 to 5\nDay: Sunday; Gate: closed");
+}
+
+#[test]
+fn a_section_below_the_question_is_quoted_from_its_beginning() {
+    let text = "# Questions\n\n## Can I pay in instalments?\n\nYes. Write to us before you come, and bring an identity card.\n\n\
+                ## Is there a discount?\n\nNo.\n\n## Other ways to pay\n\nInstalments are paid by card only.";
+    let reply = answer("can I pay in instalments", text);
+    assert_eq!(reply, "Yes. Write to us before you come, and bring an identity card.");
+}
+
+#[test]
+fn yes_or_no_is_said_before_its_reason() {
+    let text = "## Does the ferry take dogs and horses?\n\nNo, never. Large animals make the deck of the ferry dirty, and the \
+                crew has no time to clean the deck between two trips.";
+    let reply = answer("why are large animals not taken on deck", text);
+    assert!(reply.starts_with("No, never. Large animals"), "{reply}");
+}
+
+#[test]
+fn a_pair_that_covers_much_more_replaces_the_first() {
+    let invoice = Hit { coverage: 0.5, ..pair("Can I get an invoice?", "It comes by mail.") };
+    let cash = Hit { score: 0.5, ..pair("How can I pay?", "In the shop in cash, too.") };
+    let reply = reply("can I pay in cash?", vec![invoice, cash]);
+    assert_eq!((reply.text.as_str(), reply.cited), ("In the shop in cash, too.", vec![1]));
+}
+
+#[test]
+fn code_without_its_second_fence_gets_one() {
+    let reply = answer("how do I moor", "## How to moor\n\nTo moor the ship:\n\n```\nmoor --now");
+    assert!(reply.ends_with("```\nmoor --now\n```"), "{reply}");
+}
