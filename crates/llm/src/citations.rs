@@ -317,7 +317,8 @@ mod tests {
             out.push_str(&filter.finish());
             assert!(out.chars().count() > 99_000, "{piece:?}");
         }
-        assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+        // Two minutes before; a second on an idle machine.
+        assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
     }
 
     #[test]

@@ -89,6 +89,8 @@ fn emphasis(rest: &str, mark: char, closing: &mut Closing, plain: &mut String) -
     Some(length)
 }
 
+/// How far a run may be from its counterpart, in bytes, so that the time is linear in the length of a text.
+const REACH: usize = 500;
 /// The longest run that is emphasis.
 const RUN: usize = 3;
 
@@ -130,7 +132,7 @@ impl Run {
         let mut before = self.next;
         let mut is_code = false;
         let mut rest = after;
-        while let Some(c) = rest.chars().next() {
+        while let Some(c) = rest.chars().next().filter(|_| after.len() - rest.len() <= REACH) {
             let behind = rest.trim_start_matches(c);
             let length = rest.len() - behind.len();
             is_code ^= c == '`';
@@ -196,6 +198,12 @@ fn escaped(rest: &str, before: &str) -> Option<char> {
 #[cfg(test)]
 mod tests {
     use super::inline;
+
+    #[test]
+    fn many_marks_without_counterparts_stay_and_take_linear_time() {
+        let text = "*a _b ".repeat(5_000);
+        assert_eq!(inline(&text), text.trim());
+    }
 
     #[test]
     fn marks_go_and_words_stay() {
