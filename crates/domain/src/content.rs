@@ -99,10 +99,12 @@ pub struct Stretch {
 }
 
 /// A title or heading as it is stored: at most [`HEADING_CHARS`](limits::HEADING_CHARS) characters, cut at a word and
-/// ended with `…` if it is longer. Characters that change the direction of writing are omitted.
+/// ended with `…` if it is longer. Characters that change the direction of writing are omitted, and so is NUL, which
+/// database texts cannot contain.
 pub fn cut_title(title: &str) -> Cow<'_, str> {
-    if title.contains(is_direction_control) {
-        let title = title.replace(is_direction_control, "");
+    let is_omitted = |char| char == '\0' || is_direction_control(char);
+    if title.contains(is_omitted) {
+        let title = title.replace(is_omitted, "");
         return cut_at_word(&title, limits::HEADING_CHARS).into_owned().into();
     }
     cut_at_word(title, limits::HEADING_CHARS)
@@ -199,6 +201,7 @@ mod tests {
         assert!(cut.chars().count() <= limits::HEADING_CHARS && cut.ends_with(" a…"), "{cut}");
         assert_eq!(cut_title(&"x".repeat(1_000)).chars().count(), limits::HEADING_CHARS);
         assert_eq!(cut_title("\u{202e}gnp.exe"), "gnp.exe");
+        assert_eq!(cut_title("M\0useum guide\0"), "Museum guide");
     }
 
     fn pair(position: i64, question: &str, answer: &str, parts: usize) -> CutDocument {

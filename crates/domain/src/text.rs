@@ -107,6 +107,12 @@ pub const fn is_direction_control(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// A text without NUL, which database texts cannot contain. A space takes the place of each, so that positions in bytes stay
+/// valid.
+pub fn without_nul(text: String) -> String {
+    if text.contains('\0') { text.replace('\0', " ") } else { text }
+}
+
 /// Checks that `text` is not blank.
 ///
 /// # Errors

@@ -7,6 +7,7 @@ pub(crate) mod documents;
 pub(crate) mod get;
 mod large;
 pub(crate) mod list;
+mod nul;
 mod ocr;
 pub(crate) mod pages;
 pub(crate) mod pairs;

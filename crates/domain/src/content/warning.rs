@@ -184,9 +184,11 @@ fn attached(name: &str, reason: &str) -> (String, String) {
     (one_line(name), one_line(reason))
 }
 
-/// A text in one line of bounded length.
+/// A text in one line of bounded length, without NUL.
 fn one_line(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let is_space = |char: char| char.is_whitespace() || char == '\0';
+    let words = text.split(is_space).filter(|word| !word.is_empty());
+    let line = words.collect::<Vec<_>>().join(" ");
     cut_at_word(&line, limits::HEADING_CHARS).into_owned()
 }
 
@@ -397,9 +399,10 @@ mod tests {
     }
 
     #[test]
-    fn what_a_stranger_names_an_attachment_is_cut() {
-        let long = "a\nname ".repeat(1_000);
+    fn what_a_stranger_names_an_attachment_is_cut_and_has_no_nul() {
+        let long = "a\nna\0me ".repeat(1_000);
         let reason = WarningReason::attachment(&long, &long);
+        assert!(!reason.to_string().contains('\0'), "{reason}");
         let back = WarningReason::from_parts(reason.code(), reason.detail().as_deref());
         assert_eq!(back, Some(reason));
     }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use cicerone_domain::content::{CutDocument, Document, Stretch, Warnings, cut_title};
 use cicerone_domain::limits;
+use cicerone_domain::text::{is_blank, without_nul};
 use cicerone_language::Language;
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +46,8 @@ impl Reading {
     /// A stretch has the headings above it and, if the reading has pages, the page that it begins on. Its language is
     /// that of most of the text, unless its own sentences are in another one.
     ///
+    /// NUL in the text becomes a space, and is omitted in the title: any format can contain it, databases cannot.
+    ///
     /// # Errors
     ///
     /// If the text has more than `limit` bytes.
@@ -55,9 +58,11 @@ impl Reading {
                 "the document contains more than the maximum of {limit} bytes of text; add it in parts"
             )));
         }
+        let text = without_nul(text);
         let stretches = stretches_of(&text, &pages);
         let page_count = u32::try_from(pages.len()).ok().filter(|count| *count > 0);
         let title = title.map(|title| cut_title(&title).into_owned());
+        let title = title.filter(|title| !is_blank(title));
         let table_count = tables.unwrap_or_else(|| tables_in(&text));
         Ok(Prepared { title, text, page_count, table_count, warnings, stretches })
     }
@@ -288,6 +293,21 @@ mod tests {
         let told =
             Reading { text: "- Berth: short".to_owned(), tables: Some(1), ..Reading::default() };
         assert_eq!(told.cut(1_000).unwrap().table_count, 1);
+    }
+
+    #[test]
+    fn a_prepared_document_has_no_nul_and_its_pages_stay_where_they_are() {
+        let text = "# Tides\0\n\nTwice\0a day.\n\nThe\0pilot.".to_owned();
+        let second = text.find("The").unwrap();
+        let title = Some("Mus\0eum guide\0".to_owned());
+        let reading = Reading { title, text, pages: vec![0, second], ..Reading::default() };
+        let prepared = reading.cut(1_000).unwrap();
+        assert_eq!(prepared.title.as_deref(), Some("Museum guide"));
+        assert_eq!(prepared.text, "# Tides \n\nTwice a day.\n\nThe pilot.");
+        assert!(prepared.text[second..].starts_with("The pilot"));
+        assert_eq!(prepared.stretches[0].heading.as_deref(), Some("Tides"));
+        let unnamed = Reading { title: Some("\0".to_owned()), ..Reading::plain("A".to_owned()) };
+        assert_eq!(unnamed.cut(1).unwrap().title, None);
     }
 
     #[test]

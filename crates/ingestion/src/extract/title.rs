@@ -27,9 +27,11 @@ const FILE_ENDINGS: [&str; 16] = [
     ".xlsx", ".ppt", ".pptx", ".indd", ".qxd",
 ];
 
-/// The title in a document's properties. `None` if it is a file name or a program's default.
+/// The title in a document's properties. `None` if it is a file name or a program's default. Some programs end it with
+/// NUL.
 pub(super) fn of_metadata(stated: &str) -> Option<String> {
-    let title = stated.split_whitespace().collect::<Vec<_>>().join(" ");
+    let title = stated.replace('\0', "");
+    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     let lower = title.to_lowercase();
     let numbered =
         lower.trim_end_matches(|char: char| char.is_ascii_digit() || char.is_whitespace());
@@ -74,7 +76,14 @@ fn comparable(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::with_purpose;
+    use super::{of_metadata, with_purpose};
+
+    #[test]
+    fn a_stated_title_that_ends_with_nul_is_judged_without_it() {
+        assert_eq!(of_metadata("Museum guide\0").as_deref(), Some("Museum guide"));
+        assert_eq!(of_metadata("guide.doc\0"), None);
+        assert_eq!(of_metadata("Untitled\0"), None);
+    }
 
     #[test]
     fn a_page_of_reference_is_titled_by_its_purpose() {

@@ -52,10 +52,17 @@ impl Outline {
     }
 
     /// The result, if this is a valid outline of that text; `None` if anything is out of bounds. Nothing that a reading
-    /// process sends is trusted.
+    /// process sends is trusted. It sends no NUL, because databases cannot store it.
     pub(super) fn with(self, text: String) -> Option<Prepared> {
-        let is_short = |text: &String, limit: usize| text.chars().nth(limit).is_none();
-        let fits = self.title.iter().all(|title| is_short(title, limits::HEADING_CHARS))
+        let is_short =
+            |text: &String, limit: usize| text.chars().nth(limit).is_none() && !text.contains('\0');
+        let fits = !text.contains('\0')
+            && self.title.iter().all(|title| is_short(title, limits::HEADING_CHARS))
+            && self
+                .warnings
+                .iter()
+                .filter_map(|warning| warning.reason.detail())
+                .all(|text| !text.contains('\0'))
             && self.headings.iter().all(|path| is_short(path, limits::HEADING_PATH_CHARS))
             && self.warnings.pages().last().is_none_or(|page| Some(*page) <= self.page_count)
             && self.stretches.len() <= limits::DOCUMENT_PASSAGES;
@@ -126,6 +133,7 @@ impl<'a> Names<'a> {
 
 #[cfg(test)]
 mod tests {
+    use cicerone_domain::content::WarningReason;
     use cicerone_domain::limits;
 
     use super::{Line, Outline, Warnings};
@@ -176,6 +184,22 @@ mod tests {
             Outline { title: Some(long(limits::HEADING_CHARS)), ..whole.clone() },
             Outline { headings: vec![long(limits::HEADING_PATH_CHARS); 3], ..whole.clone() },
             Outline { languages: vec!["???".to_owned()], ..whole.clone() },
+        ] {
+            assert_eq!(outline.with(text.clone()), None);
+        }
+    }
+
+    #[test]
+    fn no_text_of_a_reading_process_contains_nul() {
+        let (whole, text) = outline();
+        assert_eq!(whole.clone().with(text.replacen(' ', "\0", 1)), None);
+        let nul = || "a\0b".to_owned();
+        let mut warnings = Warnings::default();
+        warnings.add(WarningReason::OcrFailed { reason: nul() });
+        for outline in [
+            Outline { title: Some(nul()), ..whole.clone() },
+            Outline { headings: vec![nul(); 3], ..whole.clone() },
+            Outline { warnings, ..whole.clone() },
         ] {
             assert_eq!(outline.with(text.clone()), None);
         }

@@ -9,6 +9,7 @@ use std::io::{self, Read, Write};
 
 use cicerone_domain::content::cut_at_word;
 use cicerone_domain::limits;
+use cicerone_domain::text::without_nul;
 use serde::{Deserialize, Serialize};
 
 use super::outline::{Outline, has_bounded_links};
@@ -161,7 +162,8 @@ impl Answer {
             }
             Self::File(outline) => Reply::File(outline.with(text)?),
             Self::Unreadable(reason) => {
-                Reply::Unreadable(cut_at_word(&reason, limits::REASON_CHARS).into_owned())
+                let reason = without_nul(cut_at_word(&reason, limits::REASON_CHARS).into_owned());
+                Reply::Unreadable(reason)
             }
             Self::Panicked => Reply::Panicked,
             Self::Picture => return None,
@@ -222,10 +224,10 @@ mod tests {
     use super::{Answer, Reply, read_frame, write_frame};
 
     #[test]
-    fn a_reason_that_quotes_the_document_is_cut() {
-        let answer = Answer::Unreadable(format!("bad cell type {}", "x".repeat(1_000_000)));
+    fn a_reason_that_quotes_the_document_is_cut_and_has_no_nul() {
+        let answer = Answer::Unreadable(format!("bad cell type \0{}", "x".repeat(1_000_000)));
         let Some(Reply::Unreadable(reason)) = answer.with(String::new()) else { panic!("read") };
-        assert!(reason.starts_with("bad cell type"), "{reason}");
+        assert!(reason.starts_with("bad cell type") && !reason.contains('\0'), "{reason}");
         assert!(reason.chars().count() <= limits::REASON_CHARS);
     }
 

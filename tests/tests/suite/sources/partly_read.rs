@@ -9,7 +9,7 @@ use super::website::crawling;
 use crate::world::client;
 
 /// A page that shows a line.
-fn line(text: &str) -> String {
+pub(super) fn line(text: &str) -> String {
     let content = format!("BT /F1 12 Tf 72 720 Td ({text}) Tj ET");
     format!("<< /Length {} >>\nstream\n{content}\nendstream", content.len())
 }
@@ -22,11 +22,17 @@ fn torn() -> String {
 
 /// A PDF whose pages have these contents.
 fn pdf(contents: &[String]) -> Vec<u8> {
-    let kids: String = (0..contents.len()).map(|page| format!("{} 0 R ", 4 + 2 * page)).collect();
+    titled("", contents)
+}
+
+/// A PDF with this title, as it is written in a literal string, whose pages have these contents.
+pub(super) fn titled(title: &str, contents: &[String]) -> Vec<u8> {
+    let kids: String = (0..contents.len()).map(|page| format!("{} 0 R ", 5 + 2 * page)).collect();
     let mut objects = vec![
         "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
         format!("<< /Type /Pages /Kids [{kids}] /Count {} >>", contents.len()),
         "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>".to_owned(),
+        format!("<< /Title ({title}) >>"),
     ];
     for content in contents {
         let place = objects.len() + 2;
@@ -43,7 +49,8 @@ fn pdf(contents: &[String]) -> Vec<u8> {
         pdf += &format!("{number} 0 obj\n{object}\nendobj\n");
     }
     let (start, size) = (pdf.len(), objects.len() + 1);
-    pdf += &format!("xref\n0 {size}\n{table}trailer\n<< /Size {size} /Root 1 0 R >>\n");
+    pdf += &format!("xref\n0 {size}\n{table}trailer\n");
+    pdf += &format!("<< /Size {size} /Root 1 0 R /Info 4 0 R >>\n");
     pdf += &format!("startxref\n{start}\n%%EOF\n");
     pdf.into_bytes()
 }
