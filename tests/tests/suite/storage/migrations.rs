@@ -4,6 +4,8 @@ use cicerone_domain::Error;
 use cicerone_domain::ports::{Health as _, PassageFeed as _};
 use cicerone_storage::{DatabaseUrl, OpenError, Storage, StorageOptions, migrations};
 use cicerone_tests::postgres::Cluster;
+use diesel::prelude::*;
+use diesel::sql_types::Text;
 
 use super::fixture::{on_each, website};
 
@@ -32,6 +34,30 @@ fn migrations_are_applied_once_taken_back_and_applied_again() {
         assert_eq!(migrations::redo(&url).unwrap(), None);
         assert_eq!(migrations::run(&url).unwrap(), names, "nothing was left behind");
     }
+}
+
+/// If two columns have different collations, an index of one does not serve a join with the other.
+#[test]
+fn all_ids_have_the_same_collation() {
+    #[derive(QueryableByName)]
+    struct Column {
+        #[diesel(sql_type = Text)]
+        name: String,
+        #[diesel(sql_type = Text)]
+        collation: String,
+    }
+    let Some(cluster) = Cluster::shared() else { return };
+    let url = cluster.migrated_database();
+    let ids = "SELECT table_name || '.' || column_name AS name, \
+               coalesce(collation_name, 'default') AS collation FROM information_schema.columns \
+               WHERE table_schema = 'public' AND data_type = 'text' \
+               AND (column_name = 'id' OR column_name LIKE '%\\_id') ORDER BY 1";
+    let mut connection = PgConnection::establish(&url.to_string()).unwrap();
+    let ids: Vec<Column> = diesel::sql_query(ids).load(&mut connection).unwrap();
+    assert!(ids.len() > 50, "{} ids", ids.len());
+    let others: Vec<_> = ids.iter().filter(|column| column.collation != "C").collect();
+    let others: Vec<_> = others.iter().map(|column| &column.name).collect();
+    assert_eq!(others, [""; 0]);
 }
 
 #[test]
