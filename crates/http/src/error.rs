@@ -1,7 +1,6 @@
 //! The one table from errors to answers.
 
 mod body;
-mod causes;
 #[cfg(test)]
 mod tests;
 
@@ -17,7 +16,6 @@ pub(crate) use body::{ErrorBody, ErrorEvent, SHOULD_RETRY, STATUS_CODES, StatusR
 
 use crate::context::RequestId;
 use crate::visitors::Bound;
-use causes::Causes;
 
 /// The `Retry-After` of a request that exceeds the account's quota of bytes. Waiting alone does not help; the
 /// value only keeps clients that repeat requests automatically from doing so at once.
@@ -327,9 +325,10 @@ impl RequestError {
             return problem;
         }
         if problem.status == StatusCode::INTERNAL_SERVER_ERROR {
-            tracing::error!(%request_id, error = %Causes(self), "internal error");
+            tracing::error!(%request_id, error = self as &dyn std::error::Error, "internal error");
         } else if problem.status.is_server_error() {
-            tracing::warn!(%request_id, code = problem.code, error = %Causes(self), "cannot serve");
+            let error = self as &dyn std::error::Error;
+            tracing::warn!(%request_id, code = problem.code, error, "cannot serve");
         }
         problem
     }

@@ -50,7 +50,7 @@ impl Failure {
 }
 
 /// An error and its causes in one line. A cause that an error already contains is not repeated.
-fn with_causes(error: &(dyn Error + 'static)) -> String {
+pub(crate) fn with_causes(error: &(dyn Error + 'static)) -> String {
     let mut line = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

@@ -1,5 +1,6 @@
 //! Logs on standard error, metrics, and traces.
 
+mod fields;
 mod traces;
 
 use std::io::IsTerminal as _;
@@ -77,7 +78,11 @@ where
             .boxed(),
         // The JSON layer of `tracing_subscriber` parses the fields of a span again for each later field and each line.
         LogFormat::Json => {
-            json_subscriber::layer().with_writer(std::io::stderr).flatten_event(true).boxed()
+            let mut lines = json_subscriber::layer().with_writer(std::io::stderr);
+            let layer = lines.inner_layer_mut();
+            layer.remove_field(fields::NESTED);
+            layer.add_multiple_dynamic_fields(|event, _, line| fields::write(event, line));
+            lines.boxed()
         }
     }
 }

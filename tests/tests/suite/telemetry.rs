@@ -7,6 +7,7 @@ use cicerone_tests::receiver::Receiver;
 use cicerone_tests::scenario::id;
 use cicerone_tests::upstream::{Script, Upstream};
 use cicerone_tests::{Answer, Server};
+use diesel::prelude::*;
 use serde_json::{Value, json};
 
 use crate::world::{awaited, program};
@@ -65,6 +66,29 @@ async fn the_line_of_a_request_says_what_was_asked_and_what_became_of_it() {
     assert!(line["latency_ms"].as_f64().is_some_and(|latency| latency > 0.0), "{line}");
     let time = line["timestamp"].as_str().unwrap_or_default();
     assert!(time.starts_with("20") && time.ends_with('Z') && time.len() == 27, "{line}");
+}
+
+#[tokio::test]
+async fn a_line_about_an_error_says_its_causes() {
+    let server = Server::of(&program()).env("CICERONE_LOG_FORMAT", "json").start();
+    let client = server.client();
+    let agent = client.agent().await;
+    let database = server.data().join("cicerone.db");
+    let mut database = SqliteConnection::establish(database.to_str().unwrap()).unwrap();
+    diesel::sql_query("PRAGMA busy_timeout = 5000").execute(&mut database).unwrap();
+    diesel::sql_query("DROP TABLE document_texts").execute(&mut database).unwrap();
+    let body = json!({ "type": "text", "content": "The museum opens at nine." });
+    client.post(&format!("/v1/agents/{agent}/sources"), body).await.expect(201);
+    // A task between requests, and a request.
+    let of_work = line(&server, &["cicerone_processing", "document_texts"]).await;
+    diesel::sql_query("DROP TABLE conversation_metadata").execute(&mut database).unwrap();
+    client.get(&format!("/v1/agents/{agent}/conversations?metadata=a:b")).await;
+    let of_request = line(&server, &["cicerone_http", "conversation_metadata"]).await;
+    for (line, table) in [(of_work, "document_texts"), (of_request, "conversation_metadata")] {
+        let line: Value = serde_json::from_str(&line).expect("a line is a JSON object");
+        let error = line["error"].as_str().unwrap_or_default();
+        assert!(error.contains(&format!(": no such table: {table}")), "{line}");
+    }
 }
 
 /// Does a bit of everything, with words that no log may contain; some of it fails.
