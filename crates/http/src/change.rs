@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::HttpResponse;
+use actix_web::http::Method;
 use actix_web::http::header::{HeaderName, HeaderValue};
 use cicerone_domain::access::{ActingKey, ApiKey};
 use cicerone_domain::audit::{AuditAction, AuditRecord, Origin};
@@ -47,6 +48,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 pub(crate) struct Keyed {
     key: IdempotencyKey,
     fingerprint: Fingerprint,
+    /// Whether the request deletes something, and so is carried out on a full disk.
+    deletes: bool,
 }
 
 impl Incoming {
@@ -67,7 +70,8 @@ impl Incoming {
             hash.update(u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
             hash.update(part);
         }
-        Ok(Some(Keyed { key, fingerprint: Fingerprint(hash.finalize().into()) }))
+        let deletes = self.request.method() == Method::DELETE;
+        Ok(Some(Keyed { key, fingerprint: Fingerprint(hash.finalize().into()), deletes }))
     }
 }
 
@@ -299,7 +303,8 @@ async fn once(
     request_id: RequestId,
     work: impl FnOnce(Claim) -> BoxFuture<'static, Result<StoredResponse, Error>>,
 ) -> Result<Executed, RequestError> {
-    let admission = idempotency.admit(scope, &keyed.key, keyed.fingerprint).await?;
+    let Keyed { key, fingerprint, deletes } = keyed;
+    let admission = idempotency.admit(scope, &key, fingerprint, deletes).await?;
     let claim = match admission {
         Admission::Proceed(claim) => claim,
         Admission::Replay(kept) => {

@@ -370,11 +370,13 @@ impl IdempotencyStore for Storage {
         key: &IdempotencyKey,
         fingerprint: Fingerprint,
         token: String,
+        deletes: bool,
         now: Timestamp,
     ) -> Result<Claimed, Error> {
         let claim = Claim { account: scope.account, key: key.clone(), token };
-        let scope = scope.clone();
-        self.db.of(claim.account).write(move |c| take(c, &claim, &scope, fingerprint, now)).await
+        let (scope, db) = (scope.clone(), self.db.of(claim.account));
+        let claim = move |c: &mut AnyConnection| take(c, &claim, &scope, fingerprint, now);
+        if deletes { db.free(claim).await } else { db.write(claim).await }
     }
 
     async fn complete(&self, claim: &Claim, answer: KeptAnswer) -> Result<(), Error> {
@@ -393,7 +395,7 @@ impl IdempotencyStore for Storage {
         let claim = claim.clone();
         self.db
             .of(claim.account)
-            .write(move |c| {
+            .free(move |c| {
                 let record = idempotency::table
                     .find((claim.account.to_string(), claim.key.as_str()))
                     .filter(idempotency::token.eq(&claim.token))

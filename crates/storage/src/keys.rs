@@ -304,7 +304,7 @@ impl KeyStore for Storage {
         let remover = remover.clone();
         self.db
             .of(remover.account_id)
-            .write_completing(completion, move |c| managed::remove(c, &remover, id))
+            .free_completing(completion, move |c| managed::remove(c, &remover, id))
             .await
     }
 
@@ -353,7 +353,7 @@ impl KeyStore for Storage {
         id: Id<kind::ApiKey>,
         completion: Option<Completion<ApiKey>>,
     ) -> Result<Option<ApiKey>, Error> {
-        let deleted = self.db.write_completing(completion, move |c| {
+        let deleted = self.db.free_completing(completion, move |c| {
             let found = |c: &mut AnyConnection| -> Result<KeyRow, TransactionError> {
                 let query = api_keys::table.find(id.to_string()).select(KeyRow::as_select());
                 let row: Option<KeyRow> = query.get_result(c).optional()?;

@@ -215,7 +215,7 @@ impl WebhookStore for Storage {
         while !self.db.of(account).free(part).await? {}
         self.db
             .of(account)
-            .write_completing(completion, move |c| {
+            .free_completing(completion, move |c| {
                 require(c, account, id)?;
                 diesel::delete(webhook_endpoints::table.find(id.to_string())).execute(c)?;
                 erase_of(c, &id.to_string())

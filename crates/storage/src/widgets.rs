@@ -158,7 +158,7 @@ impl WidgetStore for Storage {
             diesel::delete(widgets::table.find(id.to_string())).execute(c)?;
             erase_of(c, &id.to_string())
         };
-        self.db.of(scope.account).write_completing(completion, delete).await
+        self.db.of(scope.account).free_completing(completion, delete).await
     }
 
     async fn open_widget(

@@ -14,6 +14,7 @@ mod crawls;
 mod documents;
 mod feed;
 mod fixture;
+mod full_disk;
 mod gaps;
 mod gathered;
 mod housekeeping;

@@ -387,13 +387,15 @@ pub trait UsageStore: Send + Sync {
 #[async_trait]
 pub trait IdempotencyStore: Send + Sync {
     /// Claims a key of the scope's account for a request: a separate short transaction. An expired record and a claim
-    /// whose lease has expired count as free. `token` names the new claim; `scope` is what the caller can see.
+    /// whose lease has expired count as free. `token` names the new claim; `scope` is what the caller can see. A request
+    /// that deletes claims its key on a full disk too.
     async fn claim(
         &self,
         scope: &Scope,
         key: &IdempotencyKey,
         fingerprint: Fingerprint,
         token: String,
+        deletes: bool,
         now: Timestamp,
     ) -> Result<Claimed, Error>;
     /// Stores the response to a request that had no effect (a 404, 409 or 422). Does nothing if the claim was lost.

@@ -43,7 +43,8 @@ impl Idempotency {
     }
 
     /// Claims `key` for a request with this fingerprint, or returns the stored answer if `scope` may be given it: see
-    /// [`Audience::admits`](crate::idempotency::Audience::admits).
+    /// [`Audience::admits`](crate::idempotency::Audience::admits). If the request `deletes`, it is admitted on a full disk
+    /// too.
     ///
     /// Invariant: the caller has the permission for the operation. Method and path are part of the fingerprint, so a
     /// stored answer is one of the same operation.
@@ -56,11 +57,13 @@ impl Idempotency {
         scope: &Scope,
         key: &IdempotencyKey,
         fingerprint: Fingerprint,
+        deletes: bool,
     ) -> Result<Admission, Error> {
         let mut token = [0; 10];
         id::alphanumeric(self.entropy.as_ref(), &mut token);
         let token = token.iter().map(|byte| char::from(*byte)).collect();
-        let claimed = self.store.claim(scope, key, fingerprint, token, self.clock.now()).await?;
+        let now = self.clock.now();
+        let claimed = self.store.claim(scope, key, fingerprint, token, deletes, now).await?;
         Ok(match claimed {
             Claimed::Granted(claim) => Admission::Proceed(claim),
             Claimed::InProgress => Admission::InProgress,

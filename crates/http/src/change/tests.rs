@@ -3,6 +3,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use actix_web::dev::Payload;
+use actix_web::http::Method;
+use actix_web::test::TestRequest;
 use async_trait::async_trait;
 use cicerone_domain::idempotency::{
     Audience, Claim, Claimed, Fingerprint, IdempotencyKey, KeptAnswer,
@@ -14,7 +17,8 @@ use cicerone_domain::{Error, Id, Permission, Scope, SystemClock, SystemEntropy, 
 use futures_util::FutureExt as _;
 use tokio::time::sleep;
 
-use super::{Executed, Keyed, LEASE, once};
+use super::{Executed, IDEMPOTENCY_KEY, Keyed, LEASE, once};
+use crate::context::Incoming;
 use crate::error::RequestError;
 use crate::response::{StoredResponse, keep_nothing};
 
@@ -48,6 +52,7 @@ impl IdempotencyStore for Script {
         key: &IdempotencyKey,
         _: Fingerprint,
         token: String,
+        _: bool,
         _: Timestamp,
     ) -> Result<Claimed, Error> {
         Ok((self.found)(Claim { account: scope.account, key: key.clone(), token }))
@@ -82,13 +87,22 @@ async fn carry_out(
     let idempotency = Idempotency::new(store, Arc::new(SystemClock), Arc::new(SystemEntropy));
     let scope = Scope::account(Id::random(&SystemEntropy));
     let key = IdempotencyKey::parse("k").unwrap();
-    let keyed = Keyed { key, fingerprint: Fingerprint([0; 32]) };
+    let keyed = Keyed { key, fingerprint: Fingerprint([0; 32]), deletes: false };
     let task = tokio::spawn(async move {
         let id = Id::random(&SystemEntropy);
         let work = |_| async { work().map(|()| keep_nothing(&())) }.boxed();
         once(&idempotency, &scope, keyed, id, work).await
     });
     task.await.ok()
+}
+
+#[test]
+fn only_requests_that_delete_claim_their_keys_on_a_full_disk() {
+    for (method, expected) in [(Method::DELETE, true), (Method::POST, false)] {
+        let request = TestRequest::default().method(method).insert_header((IDEMPOTENCY_KEY, "k"));
+        let incoming = Incoming { request: request.to_http_request(), payload: Payload::None };
+        assert_eq!(incoming.keyed(&[]).unwrap().unwrap().deletes, expected);
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -289,7 +289,7 @@ impl World {
     ) -> Claimed {
         let key = IdempotencyKey::parse(key).unwrap();
         let print = Fingerprint([print; 32]);
-        self.storage.claim(&self.scope(), &key, print, token, now).await.unwrap()
+        self.storage.claim(&self.scope(), &key, print, token, false, now).await.unwrap()
     }
 
     /// The result of repeating the same request with the same key.

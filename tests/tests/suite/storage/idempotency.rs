@@ -35,7 +35,7 @@ async fn keys_are_scoped_to_the_account() {
         let print = cicerone_domain::idempotency::Fingerprint([9; 32]);
         let other = world
             .storage
-            .claim(&Scope::account(theirs), &claim.key, print, "t".to_owned(), world.now())
+            .claim(&Scope::account(theirs), &claim.key, print, "t".to_owned(), false, world.now())
             .await;
         assert!(matches!(other.unwrap(), Claimed::Granted(_)));
     })
@@ -153,7 +153,7 @@ async fn of_64_concurrent_claims_one_is_granted() {
             let now = world.now();
             let claims = (0..64).map(|number| {
                 let storage = if number % 2 == 0 { &world.storage } else { &other };
-                storage.claim(&scope, &key, print, format!("token {number}"), now)
+                storage.claim(&scope, &key, print, format!("token {number}"), false, now)
             });
             let results = futures_util::future::join_all(claims).await;
             let granted =

@@ -189,13 +189,13 @@ fn default_account(world: &World) -> Account {
 }
 
 /// A key with all permissions and without restrictions.
-fn wide(world: &World) -> (ApiKey, KeyHash) {
+pub(super) fn wide(world: &World) -> (ApiKey, KeyHash) {
     let (key, hash) = new_key(world.account);
     let key = ApiKey { permissions: Permissions::ALL, agent_ids: None, expires_at: None, ..key };
     (key, hash)
 }
 
-async fn stored(world: &World, (key, hash): (ApiKey, KeyHash)) -> ApiKey {
+pub(super) async fn stored(world: &World, (key, hash): (ApiKey, KeyHash)) -> ApiKey {
     world.storage.insert_key(key.clone(), hash, None).await.unwrap();
     key
 }

@@ -26,6 +26,13 @@ fn replacing(old_until: Timestamp) -> NewIdentitySecret {
     NewIdentitySecret { secret: secret(), old_until }
 }
 
+impl World {
+    /// The id of a new widget of an agent.
+    pub(super) async fn widget(&self, agent: &Agent) -> Id<kind::Widget> {
+        add(self, agent).await.id
+    }
+}
+
 fn new_widget(world: &World, agent: &Agent) -> Widget {
     let token = WidgetToken::generate(&SystemEntropy);
     let name = WidgetName::parse("Shop").unwrap();
