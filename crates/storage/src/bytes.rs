@@ -6,8 +6,8 @@
 //!
 //! Invariant: every transaction that adds, changes or removes a source, its documents or a file
 //! changes that number by the same amount. The account's row is locked last, after agents, sources,
-//! jobs and files. Keys and webhook endpoints, which change under the account's lock, are never
-//! locked together with these.
+//! jobs, files, runs of checks and states of vectors. Keys and webhook endpoints, which change under
+//! the account's lock, are never locked together with these.
 
 use cicerone_domain::usage::check_bytes;
 use cicerone_domain::{Id, Source, kind};

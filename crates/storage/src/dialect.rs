@@ -47,7 +47,7 @@ pub(crate) use source_states::update_state;
 pub(crate) use texts::insert_texts;
 pub(crate) use turns::{TurnRow, Turns, insert_turns};
 pub(crate) use usage::{add_month_usage, add_usage};
-pub(crate) use vectors::{expect_vectors, insert_vectors, next_without_vectors};
+pub(crate) use vectors::{due_lacking, expect_vectors, hold_lacking, insert_vectors};
 pub(crate) use widgets::{count_widget_message, lock_widget};
 
 /// Rows of one statement: well below the 32,766 values that SQLite takes.

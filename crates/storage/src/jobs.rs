@@ -429,10 +429,10 @@ pub(crate) fn end(
     now: Timestamp,
 ) -> Result<Source, TransactionError> {
     update_state(c, &source)?;
-    // This precedes the locks of the endpoints that subscribe to the event.
-    bytes::recount(c, &source)?;
     vectors::expect(c, &source)?;
     checks::expect(c, &source, event, now)?;
+    // After the locks of other rows, and before those of the endpoints that subscribe to the event.
+    bytes::recount(c, &source)?;
     let request_id: Option<Option<String>> =
         jobs::table.find(job).select(jobs::request_id).get_result(c).optional()?;
     let request_id = request(request_id.flatten().as_deref())?;

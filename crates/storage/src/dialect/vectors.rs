@@ -8,25 +8,40 @@ use crate::connection::{AnyConnection, Either};
 use crate::schema::{passage_vectors, source_vectors};
 use crate::vectors::{StateRow, VectorRow};
 
-/// The due source of an account that has lacked vectors the longest. PostgreSQL locks its row and
-/// skips those that another server has locked.
-pub(crate) fn next_without_vectors(
+/// A source that still is due and lacks vectors. PostgreSQL locks its row.
+pub(crate) fn hold_lacking(
+    c: &mut AnyConnection,
+    source: &str,
+    now: i64,
+) -> QueryResult<Option<StateRow>> {
+    let query = source_vectors::table
+        .filter(source_vectors::source_id.eq(source))
+        .filter(source_vectors::is_complete.eq(false))
+        .filter(source_vectors::due_at.le(now));
+    match c.either() {
+        Either::Postgres(c) => {
+            query.select(StateRow::as_select()).for_update().get_result(c).optional()
+        }
+        Either::Sqlite(c) => query.select(StateRow::as_select()).get_result(c).optional(),
+    }
+}
+
+/// Some due sources of an account that lack vectors. PostgreSQL locks their rows and skips those that are locked.
+pub(crate) fn due_lacking(
     c: &mut AnyConnection,
     account: &str,
     now: i64,
-) -> QueryResult<Option<StateRow>> {
+    limit: i64,
+) -> QueryResult<Vec<String>> {
     let query = source_vectors::table
         .filter(source_vectors::is_complete.eq(false))
         .filter(source_vectors::account_id.eq(account))
         .filter(source_vectors::due_at.le(now))
-        .order((source_vectors::due_at, source_vectors::source_id))
-        .limit(1);
+        .limit(limit)
+        .select(source_vectors::source_id);
     match c.either() {
-        Either::Postgres(c) => {
-            let query = query.select(StateRow::as_select());
-            query.for_update().skip_locked().get_result(c).optional()
-        }
-        Either::Sqlite(c) => query.select(StateRow::as_select()).get_result(c).optional(),
+        Either::Postgres(c) => query.for_update().skip_locked().load(c),
+        Either::Sqlite(c) => query.load(c),
     }
 }
 

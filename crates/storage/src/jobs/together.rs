@@ -188,12 +188,12 @@ fn train_new(
         ended.push((job, event));
     }
     update_states(c, trained.iter())?;
-    // This precedes the locks of the endpoints that subscribe to the events.
-    bytes::recount_all(c, quota, account, &ids)?;
     vectors::expect_all(c, &trained)?;
     if let Some(one) = trained.first() {
         checks::expect(c, one, first_event, now)?;
     }
+    // After the locks of other rows, and before those of the endpoints that subscribe to the events.
+    bytes::recount_all(c, quota, account, &ids)?;
     write_events(c, &trained, &ended, now)?;
     let jobs: Vec<&String> = ended.iter().map(|(job, _)| &job.id).collect();
     diesel::delete(jobs::table.filter(jobs::id.eq_any(jobs))).execute(c)?;

@@ -8,9 +8,8 @@ use cicerone_domain::meaning::Vector;
 use cicerone_domain::ports::{LackingVectors, VectorClaim, VectorWork};
 use cicerone_domain::usage::growth;
 use cicerone_domain::{Id, Timestamp, limits};
-use diesel::dsl::{exists, not, sql};
+use diesel::dsl::{exists, not};
 use diesel::prelude::*;
-use diesel::sql_types::Bool;
 
 use super::{MARKED_AT_ONCE, NO_SPACE, NONE_YET, StateRow, VectorRow};
 use crate::agents::raise_generation;
@@ -20,7 +19,6 @@ use crate::connection::AnyConnection;
 use crate::dialect;
 use crate::error::TransactionError;
 use crate::pages::binary_length;
-use crate::removal::AGENT_IS_THERE;
 use crate::schema::{documents, passage_vectors, passages, source_vectors, sources, vector_spaces};
 use crate::sources::PassageRow;
 
@@ -34,6 +32,8 @@ pub(super) struct Made {
     pub(super) halvings: i64,
 }
 
+/// How often a claim looks for a source if other servers claim those that it finds.
+const LOOKS: usize = 8;
 /// Bytes of a number of a vector.
 const NUMBER_BYTES: i64 = 4;
 
@@ -100,25 +100,79 @@ pub(super) fn claim(
     default: Option<u64>,
     claim: &VectorClaim,
 ) -> Result<Option<VectorWork>, TransactionError> {
-    let (space, now) = (claim.space, claim.now);
     let after = claim.after.map(|after| after.to_string());
-    let Some(owner) = next_account(c, after.as_deref(), now)? else { return Ok(None) };
-    let row = dialect::next_without_vectors(c, &owner, now.as_millis())?;
-    let Some(row) = row else { return Ok(None) };
-    let account = id("source_vectors.account_id", &owner)?;
-    let agent: Option<String> = sources::table
-        .find(&row.source_id)
-        .filter(sources::version.eq(row.version))
+    for _ in 0..LOOKS {
+        let Some(owner) = next_account(c, after.as_deref(), claim.now)? else { return Ok(None) };
+        let next = next_source(c, &owner, claim.now)?;
+        let Some(source) = next else { return Ok(None) };
+        let agent = lock_agent_of(c, &source)?;
+        // Another server may have claimed it while this one waited for the agent.
+        let row = dialect::hold_lacking(c, &source, claim.now.as_millis())?;
+        if let Some(row) = row {
+            return take(c, default, claim, row, agent).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// The due source of an account that has lacked vectors the longest. Its row is not locked: that of the agent comes first.
+fn next_source(
+    c: &mut AnyConnection,
+    account: &str,
+    now: Timestamp,
+) -> Result<Option<String>, TransactionError> {
+    Ok(source_vectors::table
+        .filter(source_vectors::is_complete.eq(false))
+        .filter(source_vectors::account_id.eq(account))
+        .filter(source_vectors::due_at.le(now.as_millis()))
+        .order((source_vectors::due_at, source_vectors::source_id))
+        .select(source_vectors::source_id)
+        .first(c)
+        .optional()?)
+}
+
+/// Locks the row of a source's agent and returns its id; `None` if either does not exist or is being deleted.
+///
+/// Invariant: the agent's row is locked before the rows of a source and of its vectors, as at the end of jobs. So the
+/// content cannot be replaced between the check of its version and the end of the transaction.
+fn lock_agent_of(c: &mut AnyConnection, source: &str) -> Result<Option<String>, TransactionError> {
+    let agent: Option<String> =
+        sources::table.find(source).select(sources::agent_id).get_result(c).optional()?;
+    let Some(agent) = agent else { return Ok(None) };
+    Ok(dialect::lock_agent(c, &agent)?.then_some(agent))
+}
+
+/// Whether a source whose agent is locked has its content of this version.
+fn is_current(c: &mut AnyConnection, source: &str, version: i64) -> Result<bool, TransactionError> {
+    let current: Option<String> = sources::table
+        .find(source)
+        .filter(sources::version.eq(version))
         .filter(sources::removed_at.is_null())
-        .filter(sql::<Bool>(AGENT_IS_THERE))
-        .select(sources::agent_id)
+        .select(sources::id)
         .get_result(c)
         .optional()?;
+    Ok(current.is_some())
+}
+
+/// Takes the next passages of a source whose row is locked, and so is its agent, if it exists.
+fn take(
+    c: &mut AnyConnection,
+    default: Option<u64>,
+    claim: &VectorClaim,
+    row: StateRow,
+    agent: Option<String>,
+) -> Result<VectorWork, TransactionError> {
+    let (space, now) = (claim.space, claim.now);
+    let account = id("source_vectors.account_id", &row.account_id)?;
+    let agent = match agent {
+        Some(agent) => is_current(c, &row.source_id, row.version)?.then_some(agent),
+        None => None,
+    };
     let state = || source_vectors::table.find(&row.source_id);
     let Some(agent) = agent else {
         // The source's rows are being deleted.
         diesel::update(state()).set(source_vectors::is_complete.eq(true)).execute(c)?;
-        return Ok(Some(VectorWork::Gone { account }));
+        return Ok(VectorWork::Gone { account });
     };
     let passages = lacking(c, &row, space, claim.count)?;
     if passages.is_empty() {
@@ -126,24 +180,24 @@ pub(super) fn claim(
         diesel::update(state())
             .set((source_vectors::is_complete.eq(true), source_vectors::space.eq(space)))
             .execute(c)?;
-        return Ok(Some(VectorWork::Complete {
+        return Ok(VectorWork::Complete {
             account,
             agent: id("sources.agent_id", &agent)?,
             generation: narrow("agents.index_generation", generation)?,
-        }));
+        });
     }
     if !has_room(c, default, &row, space, &passages)? {
-        let sources = put_off(c, &owner, now, claim.over_quota_until)?;
-        return Ok(Some(VectorWork::OverQuota { account, sources }));
+        let sources = put_off(c, &row.account_id, now, claim.over_quota_until)?;
+        return Ok(VectorWork::OverQuota { account, sources });
     }
     diesel::update(state()).set(source_vectors::due_at.eq(claim.until.as_millis())).execute(c)?;
-    Ok(Some(VectorWork::Lacking(LackingVectors {
+    Ok(VectorWork::Lacking(LackingVectors {
         account,
         source: id("source_vectors.source_id", &row.source_id)?,
         version: narrow("source_vectors.version", row.version)?,
         passages,
         halvings: narrow("source_vectors.halvings", row.halvings)?,
-    })))
+    }))
 }
 
 /// Whether the account of a source may keep the vectors of these passages, which replace those of another space. This
@@ -184,13 +238,7 @@ fn put_off(
     now: Timestamp,
     until: Timestamp,
 ) -> Result<u64, TransactionError> {
-    let due: Vec<String> = source_vectors::table
-        .filter(source_vectors::is_complete.eq(false))
-        .filter(source_vectors::account_id.eq(account))
-        .filter(source_vectors::due_at.le(now.as_millis()))
-        .limit(MARKED_AT_ONCE)
-        .select(source_vectors::source_id)
-        .load(c)?;
+    let due = dialect::due_lacking(c, account, now.as_millis(), MARKED_AT_ONCE)?;
     let due = source_vectors::table.filter(source_vectors::source_id.eq_any(due));
     let count = diesel::update(due).set(source_vectors::due_at.eq(until.as_millis())).execute(c)?;
     Ok(u64::try_from(count).unwrap_or(u64::MAX))
@@ -242,12 +290,8 @@ pub(super) fn store(
     now: Timestamp,
 ) -> Result<(), TransactionError> {
     let source = made.source.to_string();
-    let current = sources::table
-        .find(&source)
-        .filter(sources::version.eq(wide(made.version)))
-        .filter(sources::removed_at.is_null())
-        .filter(sql::<Bool>(AGENT_IS_THERE));
-    if current.select(sources::id).get_result::<String>(c).optional()?.is_none() {
+    let is_there = lock_agent_of(c, &source)?.is_some();
+    if !is_there || !is_current(c, &source, wide(made.version))? {
         // The content was replaced or deleted in the meantime; its vectors are not needed.
         return Ok(());
     }

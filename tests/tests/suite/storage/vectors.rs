@@ -12,6 +12,7 @@ use super::fixture::{World, new_id, new_job, on_each, website};
 
 mod claims;
 mod kept;
+mod locks;
 
 const SPACE: i64 = 1;
 /// How much longer than a claim sources wait whose account has no room.
