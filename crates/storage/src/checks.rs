@@ -167,6 +167,9 @@ impl Storage {
 
 /// Queues a run after the processing of a source, if [`CheckRun::after_processing`] gives one. The caller holds the lock of
 /// the agent. The id of the run is derived from that of the event.
+///
+/// On PostgreSQL, a run that waits for its turn is locked: if another server began it before this transaction ends, it would
+/// ask the old content, and no run the new.
 pub(crate) fn expect(
     c: &mut AnyConnection,
     source: &Source,
@@ -190,16 +193,12 @@ fn has_checks(c: &mut AnyConnection, agent: Id<kind::Agent>) -> Result<bool, Tra
     Ok(stored.is_some())
 }
 
-/// The statuses of an agent's runs that have not ended.
+/// The statuses of an agent's runs that have not ended; their rows are locked.
 fn open_runs(
     c: &mut AnyConnection,
     agent: Id<kind::Agent>,
 ) -> Result<Vec<RunStatus>, TransactionError> {
-    let open: Vec<String> = check_runs::table
-        .filter(check_runs::agent_id.eq(agent.to_string()))
-        .filter(check_runs::finished_at.is_null())
-        .select(check_runs::state)
-        .load(c)?;
+    let open = dialect::lock_open_runs(c, &agent.to_string())?;
     open.iter().map(|state| named("check_runs.state", state, RunStatus::from_name)).collect()
 }
 

@@ -38,7 +38,7 @@ use crate::storage::Limits;
 
 pub(crate) use account_bytes::add_account_bytes;
 pub(crate) use agent_locks::{hold_agent, lock_agent};
-pub(crate) use checks::{leased_check_run, next_check_run, results_of_run};
+pub(crate) use checks::{leased_check_run, lock_open_runs, next_check_run, results_of_run};
 pub(crate) use conversations::{continue_conversation, insert_metadata, lock_conversation};
 pub(crate) use gaps::insert_gap_question_once;
 pub(crate) use insertions::{insert_conversation, insert_messages};

@@ -46,6 +46,19 @@ pub(crate) fn leased_check_run(
     }
 }
 
+/// The states of an agent's runs that have not ended. PostgreSQL locks their rows.
+pub(crate) fn lock_open_runs(c: &mut AnyConnection, agent: &str) -> QueryResult<Vec<String>> {
+    let query = check_runs::table
+        .filter(check_runs::agent_id.eq(agent))
+        .filter(check_runs::finished_at.is_null())
+        .order(check_runs::id)
+        .select(check_runs::state);
+    match c.either() {
+        Either::Postgres(c) => query.for_update().load(c),
+        Either::Sqlite(c) => query.load(c),
+    }
+}
+
 /// The results of a run, whose row is locked; `None` if there is no such run.
 pub(crate) fn results_of_run(c: &mut AnyConnection, run: &str) -> QueryResult<Option<String>> {
     let query = check_runs::table.find(run).select(check_runs::results);

@@ -1,17 +1,28 @@
 //! Checks and their runs.
 
+use std::time::{Duration, Instant};
+
 use cicerone_domain::check::{
     CheckList, CheckResult, CheckRun, GivenCheck, RunEnd, RunStatus, RunTrigger,
 };
 use cicerone_domain::ports::{
-    AgentStore as _, CheckStore as _, ClaimedRun, RunClaim, RunLease, SourceStore as _,
+    AgentStore as _, CheckStore as _, ClaimedRun, JobStore as _, RunClaim, RunLease,
+    SourceStore as _,
 };
+use cicerone_domain::webhook::EventName;
 use cicerone_domain::{Agent, Id, Scope, kind, limits};
+use cicerone_tests::postgres::Cluster;
+use diesel::PgConnection;
+use diesel::connection::{Connection as _, SimpleConnection as _};
 
 use super::fixture::{
     World, all_pages, assert_conflict, assert_not_found, extracted, first, new_account, new_id,
     on_each, text,
 };
+use super::time_bounds::waiting_for_rows;
+
+/// How long something may take before it counts as hung.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 fn checks(count: usize) -> CheckList {
     let check = |number| GivenCheck {
@@ -231,6 +242,45 @@ async fn a_trained_source_queues_one_run_a_moment_later() {
         world.finish(&third, extracted("Rome has a wall.", 1)).await;
         assert_eq!(world.count_where("check_runs", "state = 'pending'"), 1);
         assert_eq!(world.count("check_runs"), 2);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_run_that_waits_is_not_begun_before_the_training_that_counts_on_it_is_over() {
+    if Cluster::shared().is_none() {
+        return;
+    }
+    on_each(async |world| {
+        if world.url.sqlite_path().is_some() {
+            // It has one writer.
+            return;
+        }
+        let agent = checked_agent(world, 1).await;
+        start(world, &agent).await;
+        world.endpoint(&[EventName::SourceTrained]).await;
+        world.text_source(&agent).await;
+        let job = world.claim_job().await.unwrap();
+        // The training waits for the endpoints, to which it will send an event.
+        let mut other = PgConnection::establish(&world.url.to_string()).unwrap();
+        other.batch_execute("BEGIN; SELECT 1 FROM webhook_endpoints FOR UPDATE").unwrap();
+        let new = extracted("Rome has a river.", 1);
+        let train = world.storage.finish_trained(&job.lease, new, new_id(), world.now());
+        let begin = async {
+            let deadline = Instant::now() + PATIENCE;
+            while waiting_for_rows(&mut other) == 0 {
+                assert!(Instant::now() < deadline, "the training does not wait");
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            let begun = claim(world, None).await;
+            other.batch_execute("COMMIT").unwrap();
+            begun
+        };
+        let (trained, begun) = tokio::join!(train, begin);
+        trained.unwrap().unwrap();
+        assert_eq!(begun, None);
+        assert_eq!(world.count("check_runs"), 1);
+        assert!(claim(world, None).await.is_some());
     })
     .await;
 }
