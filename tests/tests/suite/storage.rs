@@ -29,6 +29,7 @@ mod migrations;
 mod objects;
 mod page_reasons;
 mod pairs;
+mod quotas;
 mod ratings;
 mod receipts;
 mod recovery;

@@ -168,8 +168,12 @@ impl Quotas {
         now: Timestamp,
     ) -> Result<AccountQuotas, Error> {
         let known = lock(&self.accounts).get(&account).and_then(|known| known.quotas);
+        // After the clock was set back, an age is negative and says nothing.
+        let is_fresh = |at: Timestamp| {
+            (0..QUOTAS_LIFE_MILLIS).contains(&now.as_millis().saturating_sub(at.as_millis()))
+        };
         if let Some((quotas, at)) = known
-            && now.as_millis().saturating_sub(at.as_millis()) < QUOTAS_LIFE_MILLIS
+            && is_fresh(at)
         {
             return Ok(quotas);
         }
