@@ -50,6 +50,7 @@ def restricted(browser, made):
         page.keyboard.press("Escape")
         page.get_by_label("Your question").fill("A secret question")
         page.get_by_role("button", name="Sign out").click()
+        page.get_by_role("dialog").get_by_role("button", name="Sign out").click()
         sign_in(page, issue("Next", ["conversations:write"], [made["other"]]))
         settled(page)
         assert "Museum guide" not in page.locator("body").inner_text(), page.locator("body").inner_text()

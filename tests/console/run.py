@@ -13,6 +13,7 @@ import newcomer
 import restricted
 import speed
 import units
+import unsent
 import widget
 import world
 
@@ -29,6 +30,7 @@ def main():
             "units": lambda: units.units(browser),
             "newcomer": lambda: newcomer.newcomer(browser, address),
             "keyboard": lambda: keyboard.keyboard(browser, address),
+            "unsent": lambda: unsent.unsent(browser),
             "museum": lambda: made.update(museum.build(site, address)),
             "restricted": lambda: restricted.restricted(browser, made),
             "look": lambda: look.look(browser, made, museum.views(made), axe),

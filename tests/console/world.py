@@ -91,14 +91,14 @@ def launch(playwright):
 
 
 @contextlib.contextmanager
-def console(browser, key=KEY, scheme="light", width=1280, height=860, at=""):
-    """A page with the console. Fails if a script fails, if the policy is violated, or if another host is asked for anything."""
-    context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": height}, reduced_motion="reduce", accept_downloads=True)
+def console(browser, key=KEY, scheme="light", width=1280, height=860, at="", allowed=(), **options):
+    """A page with the console. Fails if a script fails, if the policy is violated, or if another host is asked for anything. `allowed` are parts of messages of the browser that are expected."""
+    context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": height}, reduced_motion="reduce", accept_downloads=True, **options)
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
     faults = []
     page.on("pageerror", lambda error: faults.append(f"script: {error}"))
-    page.on("console", lambda said: faults.append(f"console: {said.text}") if said.type == "error" and "the server responded with a status of" not in said.text else None)
+    page.on("console", lambda said: faults.append(f"console: {said.text}") if said.type == "error" and not any(each in said.text for each in ("the server responded with a status of", *allowed)) else None)
     page.on("request", lambda request: faults.append(f"foreign request: {request.url}") if not request.url.startswith((SERVER, "data:", "blob:" + SERVER)) else None)
     page.on("dialog", lambda dialog: (faults.append(f"dialog: {dialog.message}"), dialog.dismiss()) if dialog.type != "beforeunload" else dialog.accept())
     page.goto(f"{SERVER}/console{at}")

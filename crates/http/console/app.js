@@ -1,16 +1,15 @@
 /** The console: signs in, finds the view of an address, and draws it inside the frame. */
 
 import { html, render } from './vendor/lit-html/lit-html.js';
-import { forgetDrafts, hasDrafts } from './lib/form.js';
 import { toApiError } from './lib/load.js';
 import { here, match } from './lib/router.js';
 import { can, learnContract, session, signIn, storedKey } from './lib/session.js';
+import { forgetUnsent, hasUnsent } from './lib/unsent.js';
 import { forgetAgent, frame, rememberAgent } from './ui/frame.js';
 import * as layers from './ui/layers.js';
 import { forgetAgents, shortcuts } from './ui/palette.js';
 import { applyScheme } from './ui/scheme.js';
 import { empty, heading, linkButton, waiting } from './ui/parts.js';
-import { forgetQuestions } from './views/playground.js';
 import { routes } from './views/routes.js';
 import { signInView } from './views/sign-in.js';
 
@@ -107,24 +106,18 @@ const refused = (needs) => ({
   render: () => html`${heading('Not allowed')}${empty('key-round', 'Your key may not see this', html`It lacks ${needs.filter((each) => !can(each)).map((each, index) => html`${index ? ', ' : ''}<code>${each}</code>`)}. Sign in with a key that has it.`)}`,
 });
 
-/** Forgets what was written and not sent. */
-function forgetWritten() {
-  forgetDrafts();
-  forgetQuestions();
-}
-
 session.onChange = () => {
   if (!session.me) {
     current?.stop.abort();
     current = null;
     layers.closeAll();
     // If the server has refused the key, what was written is there for another key of the account.
-    if (!session.notice) forgetWritten();
+    if (!session.notice) forgetUnsent();
     forgetAgent();
     forgetAgents();
     return update();
   }
-  if (account && account !== session.me.account.id) forgetWritten();
+  if (account && account !== session.me.account.id) forgetUnsent();
   account = session.me.account.id;
   if (current) return update();
   navigate();
@@ -142,7 +135,7 @@ async function start() {
   }
   addEventListener('keydown', (event) => session.me && shortcuts(event, layers.isOpen()));
   addEventListener('beforeunload', (event) => {
-    if (hasDrafts()) event.preventDefault();
+    if (hasUnsent()) event.preventDefault();
   });
   // A file that misses its place must not replace the page.
   for (const name of ['dragover', 'drop']) addEventListener(name, (event) => event.preventDefault());

@@ -28,6 +28,11 @@ export class ApiError extends Error {
     this.requestId = detail.request_id || '';
     this.retryAfter = detail.retry_after || 0;
   }
+
+  /** Whether the server has decided. The refusal then belongs to its idempotency key, and the same values may be accepted with another one. */
+  get isSettled() {
+    return this.status >= 400 && this.status < 500 && this.status !== 409;
+  }
 }
 
 /** A random idempotency key. One is made for each thing that a person decides to do, and kept until it is done. */

@@ -2,19 +2,12 @@
 
 import { ApiError, newKey } from './api.js';
 import { toApiError } from './load.js';
+import { holdsUnsent } from './unsent.js';
 
 /** Values of forms that were left before they were sent, by the name of the form. @type {Map<string, Record<string, any>>} */
 const drafts = new Map();
 
-/** Forgets all drafts, because another key may be used next. */
-export function forgetDrafts() {
-  drafts.clear();
-}
-
-/** Whether something was written that the server does not have. */
-export function hasDrafts() {
-  return drafts.size > 0;
-}
+holdsUnsent({ has: () => drafts.size > 0, forget: () => drafts.clear() });
 
 export class Form {
   /**
@@ -103,7 +96,6 @@ export class Form {
       const field = param.split(/[.[]/).find((each) => each in this.values);
       if (field) this.errors[field] ??= message;
     }
-    // A settled refusal belongs to its key; the same values may be accepted later.
-    if (error.status >= 400 && error.status < 500 && error.status !== 409) this.key = newKey();
+    if (error.isSettled) this.key = newKey();
   }
 }

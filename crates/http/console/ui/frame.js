@@ -4,7 +4,7 @@ import { html, nothing } from '../vendor/lit-html/lit-html.js';
 import { here, to } from '../lib/router.js';
 import { can, has, isRestricted, session, signOut } from '../lib/session.js';
 import { confirm } from './layers.js';
-import { hasDrafts } from '../lib/form.js';
+import { hasUnsent } from '../lib/unsent.js';
 import { openPalette } from './palette.js';
 import { button, icon } from './parts.js';
 import { chooseScheme, nextScheme, scheme } from './scheme.js';
@@ -114,6 +114,6 @@ export function frame(view, update) {
 
 /** Signs out; asks first if something was written that the server does not have. */
 export async function leave() {
-  if (!hasDrafts()) return signOut();
-  await confirm({ title: 'Sign out?', text: 'You have written something that was not sent. Signing out discards it.', action: 'Sign out', work: async () => signOut() });
+  if (!hasUnsent()) return signOut();
+  await confirm({ title: 'Sign out?', text: 'Something that you have written or chosen was not sent. Signing out discards it.', action: 'Sign out', work: async () => signOut() });
 }

@@ -7,6 +7,7 @@ import { bytes } from '../lib/format.js';
 import { LIMITS } from '../lib/limits.js';
 import { toApiError } from '../lib/load.js';
 import { session } from '../lib/session.js';
+import { holdsUnsent } from '../lib/unsent.js';
 import { check, field } from '../ui/field.js';
 import { dialogForm, open, redraw, toast } from '../ui/layers.js';
 import { pairsTable, written } from '../ui/pairs.js';
@@ -17,15 +18,45 @@ import { GUARD, KINDS } from '../ui/source-kinds.js';
 const AT_ONCE = 2;
 const ORDER = ['file', 'website', 'text', 'qa'];
 
+/** Files on their way, by agent. They outlive the views that show them. @type {Map<string, Uploads>} */
+const onTheirWay = new Map();
+
+holdsUnsent({
+  has: () => [...onTheirWay.values()].some((each) => each.queue.length > 0),
+  forget: () => {
+    for (const each of onTheirWay.values()) each.stop.abort();
+    onTheirWay.clear();
+  },
+});
+
 /** Files on their way to an agent. */
 export class Uploads {
-  /** @param {string} agent @param {(source: any) => void} added @param {() => void} update */
-  constructor(agent, added, update) {
+  /** Those of an agent, for a view that shows them. @param {string} agent @param {(source: any) => void} added @param {import('../lib/load.js').Owner} owner */
+  static of(agent, added, owner) {
+    const uploads = onTheirWay.get(agent) || new Uploads(agent);
+    onTheirWay.set(agent, uploads);
+    Object.assign(uploads, { added, owner });
+    return uploads;
+  }
+
+  /** @param {string} agent */
+  constructor(agent) {
     this.agent = agent;
-    this.added = added;
-    this.update = update;
-    /** @type {{file: File, keys: [string, string], state: 'waiting' | 'uploading' | 'failed', message: string}[]} */
+    this.added = (/** @type {any} */ _source) => {};
+    /** The view that shows them, or has shown them last. @type {import('../lib/load.js').Owner | null} */
+    this.owner = null;
+    /** Aborted if they are forgotten. */
+    this.stop = new AbortController();
+    /** `stored` is the id of the file, once the server has it. @type {{file: File, keys: [string, string], stored: string, state: 'waiting' | 'uploading' | 'failed', message: string}[]} */
     this.queue = [];
+  }
+
+  get isShown() {
+    return this.owner?.signal.aborted === false;
+  }
+
+  update() {
+    if (this.isShown) this.owner?.update();
   }
 
   /** @param {Iterable<File>} files */
@@ -33,7 +64,7 @@ export class Uploads {
     const { max_upload_bytes: most } = session.me.capabilities;
     for (const file of files) {
       const isLarge = file.size > most;
-      this.queue.push({ file, keys: [newKey(), newKey()], state: isLarge ? 'failed' : 'waiting', message: isLarge ? `It has ${bytes(file.size)}; at most ${bytes(most)} are accepted.` : '' });
+      this.queue.push({ file, keys: [newKey(), newKey()], stored: '', state: isLarge ? 'failed' : 'waiting', message: isLarge ? `It has ${bytes(file.size)}; at most ${bytes(most)} are accepted.` : '' });
     }
     this.run();
   }
@@ -50,16 +81,23 @@ export class Uploads {
   async send(entry) {
     entry.state = 'uploading';
     try {
-      const body = new FormData();
-      body.append('file', entry.file, entry.file.name);
-      const uploaded = await session.api.json('POST', 'v1/files', { body, key: entry.keys[0] });
-      const source = await session.api.json('POST', `v1/agents/${this.agent}/sources`, { body: { type: 'file', content: uploaded.id }, key: entry.keys[1] });
+      const { signal } = this.stop;
+      if (!entry.stored) {
+        const body = new FormData();
+        body.append('file', entry.file, entry.file.name);
+        entry.stored = (await session.api.json('POST', 'v1/files', { body, key: entry.keys[0], signal })).id;
+      }
+      const source = await session.api.json('POST', `v1/agents/${this.agent}/sources`, { body: { type: 'file', content: entry.stored }, key: entry.keys[1], signal });
       this.queue = this.queue.filter((each) => each !== entry);
-      this.added(source);
-    } catch (error) {
-      entry.state = 'failed';
-      entry.message = sentence(toApiError(error).message);
-      entry.keys = [newKey(), newKey()];
+      if (this.isShown) this.added(source);
+      else toast(`${entry.file.name} was added. It is being read.`);
+    } catch (failure) {
+      if (this.stop.signal.aborted) return;
+      const error = toApiError(failure);
+      Object.assign(entry, { state: 'failed', message: sentence(error.message) });
+      // If the answer was lost, the same keys lead to it. After a refusal, the file may have to be stored anew.
+      if (error.isSettled) Object.assign(entry, { keys: [newKey(), newKey()], stored: error.status === 429 ? entry.stored : '' });
+      if (!this.isShown && session.me) toast(`${entry.file.name} was not added. The sources of its agent show why.`);
     }
     this.run();
   }

@@ -8,6 +8,7 @@ import { LIMITS } from '../lib/limits.js';
 import { Loaded, toApiError } from '../lib/load.js';
 import { go, to } from '../lib/router.js';
 import { can, session } from '../lib/session.js';
+import { holdsUnsent } from '../lib/unsent.js';
 import { button, empty, heading, icon, linkButton, problem, textOf } from '../ui/parts.js';
 import { messageView } from '../ui/transcript.js';
 
@@ -15,10 +16,7 @@ const FRAME_MS = 16;
 /** Questions that were written and not sent, by agent. @type {Map<string, string>} */
 const drafts = new Map();
 
-/** Forgets them, because another person may come next. */
-export function forgetQuestions() {
-  drafts.clear();
-}
+holdsUnsent({ has: () => drafts.size > 0, forget: () => drafts.clear() });
 
 /** A conversation that goes on here. */
 class Thread {

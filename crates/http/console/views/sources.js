@@ -27,7 +27,7 @@ export function sourcesView(context) {
   let list = new Paged(context, path, filters());
   const mayWrite = can('sources:write');
   const added = (source) => list.put(source);
-  const uploads = new Uploads(agent, added, context.update);
+  const uploads = Uploads.of(agent, added, context);
   let isOver = false;
   every(context, LIVE_MS, async () => {
     if (list.items.some(isInWork) && !list.isLoading) await list.reload();

@@ -18,6 +18,7 @@ pub(super) const FILES: &[(&str, &[u8])] = &[
     ("lib/marking.js", include_bytes!("../../console/lib/marking.js")),
     ("lib/router.js", include_bytes!("../../console/lib/router.js")),
     ("lib/session.js", include_bytes!("../../console/lib/session.js")),
+    ("lib/unsent.js", include_bytes!("../../console/lib/unsent.js")),
     ("mark.svg", include_bytes!("../../console/mark.svg")),
     ("tokens.css", include_bytes!("../../console/tokens.css")),
     ("ui/field.js", include_bytes!("../../console/ui/field.js")),
