@@ -130,17 +130,24 @@ def look_at_site(page):
     page.keyboard.press("Escape")
 
 
+PASTE = """text => { const data = new DataTransfer(); data.setData('text/plain', text);
+    document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true })); }"""
+
+
 def add_pair(page):
     page.get_by_role("link", name="Sources", exact=True).click()
     page.get_by_role("button", name="Add content").click()
     page.get_by_role("button", name="Questions and answers").click()
     cell = page.get_by_label("Question 1", exact=True)
     cell.focus()
-    page.evaluate(
-        """() => { const data = new DataTransfer(); data.setData('text/plain', 'Is the tower open?\\tOn Sundays, from ten to four.\\n"How ""high"" is it?"\\tForty metres.');
-        document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true })); }"""
-    )
+    page.evaluate(PASTE, 'Is the tower open?\tOn Sundays, from ten to four.\n"How ""high"" is it?"\tForty metres.')
     expect(page.get_by_label("Question 2", exact=True)).to_have_value('How "high" is it?')
+    # An answer of several lines stays one.
+    page.get_by_label("Answer 2", exact=True).fill("")
+    page.get_by_label("Answer 2", exact=True).focus()
+    page.evaluate(PASTE, "Forty metres,\nor\t130 feet,\twith its flag.")
+    expect(page.get_by_label("Question 3", exact=True)).to_have_count(0)
+    page.get_by_label("Answer 2", exact=True).fill("Forty metres.")
     page.get_by_role("button", name="Add", exact=True).click()
     row = page.locator("tbody tr").first
     expect(row.locator(".badge")).to_contain_text("trained", timeout=30_000)

@@ -13,6 +13,15 @@ CSV = [
     ("\ufeffa,b", [["a", "b"]]),
     ("", []),
 ]
+GERMAN = "Haben Sie geöffnet?;Ja, für 5 €\r\n"
+# What is pasted into a question, and the pairs that it is split into.
+COPIED = [
+    ("a\tb\nc\td\n", [["a", "b"], ["c", "d"]]),
+    ('a\t"one\ntwo, three"', [["a", "one\ntwo, three"]]),
+    ("Do you open late?\nYes, on Sundays, until ten.", []),
+    ("def open():\n\treturn 9", []),
+    ("one question, with a comma", []),
+]
 MARKDOWN = [
     ("one\ntwo\n\nthree", "<p>one\ntwo</p><p>three</p>"),
     ("# Title\n\n- a\n- b\n  - c\n\n1. x\n2. y", "<h1>Title</h1><ul><li><p>a</p></li><li><p>b</p><ul><li><p>c</p></li></ul></li></ul><ol1><li><p>x</p></li><li><p>y</p></li></ol1>"),
@@ -73,6 +82,13 @@ def units(browser):
             assert got == rows, (text, got)
         headed = call("lib/csv.js", "return module.pairs(argument);", "Question,Answer\nWhy?,Because")
         assert headed == [{"question": "Why?", "answer": "Because"}], headed
+        for text, found in COPIED:
+            got = call("lib/csv.js", "return module.copied(argument).map(pair => [pair.question, pair.answer]);", text)
+            assert got == found, (text, got)
+        for coding in ("utf-8", "utf-8-sig", "utf-16", "utf-16-be", "cp1252"):
+            content = list((b"\xfe\xff" if coding == "utf-16-be" else b"") + GERMAN.encode(coding))
+            got = call("lib/csv.js", "return module.decode(new Uint8Array(argument).buffer);", content)
+            assert got == GERMAN, (coding, got)
         for text, drawn in MARKDOWN:
             got = call("ui/markdown.js", DRAW + "return module.blocks(argument).map(block).join('');", text)
             assert drawn is None or got == drawn, (text, got)

@@ -1,6 +1,21 @@
 /** Tables as spreadsheets copy and save them. */
 
 /**
+ * The text of a file: UTF-8, UTF-16 with a byte order mark, or otherwise Windows-1252, as which spreadsheets save CSV on Windows.
+ * @param {ArrayBuffer} bytes
+ */
+export function decode(bytes) {
+  const [first, second] = new Uint8Array(bytes);
+  const mark = first * 256 + second;
+  if (mark === 0xFFFE || mark === 0xFEFF) return new TextDecoder(mark === 0xFFFE ? 'utf-16le' : 'utf-16be').decode(bytes);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes);
+  }
+}
+
+/**
  * The rows of comma-, semicolon- or tab-separated text with quotes.
  * @param {string} text
  * @returns {string[][]}
@@ -44,7 +59,20 @@ export function parse(text) {
  * @returns {{question: string, answer: string}[]}
  */
 export function pairs(text) {
-  const rows = parse(text);
+  return ofRows(parse(text));
+}
+
+/**
+ * Questions and answers of two columns that a spreadsheet has copied. Other text has none: its commas and lines belong to sentences.
+ * @param {string} text
+ */
+export function copied(text) {
+  const rows = text.includes('\t') ? parse(text) : [];
+  return rows.every((row) => row.length > 1 && row[0].trim()) ? ofRows(rows) : [];
+}
+
+/** @param {string[][]} rows */
+function ofRows(rows) {
   const isHead = rows.length > 1 && /^(question|q|frage|pregunta|domanda)s?$/i.test(rows[0][0].trim());
   return rows.slice(isHead ? 1 : 0).map(([question = '', answer = '']) => ({ question: question.trim(), answer: answer.trim() }));
 }

@@ -2,7 +2,7 @@
 
 import { html, nothing } from '../vendor/lit-html/lit-html.js';
 import { live } from '../vendor/lit-html/directives/live.js';
-import { pairs as parsePairs } from '../lib/csv.js';
+import { copied, decode, pairs as parsePairs } from '../lib/csv.js';
 import { characters, number } from '../lib/format.js';
 import { LIMITS } from '../lib/limits.js';
 import { button, icon, textOf } from './parts.js';
@@ -18,9 +18,8 @@ export function pairsTable(form) {
   const rows = form.values.pairs;
   const put = (/** @type {number} */ index, /** @type {keyof Pair} */ column, /** @type {string} */ text) => form.set('pairs', rows.map((row, at) => (at === index ? { ...row, [column]: text } : row)));
   const paste = (/** @type {ClipboardEvent} */ event, /** @type {number} */ index) => {
-    const text = event.clipboardData?.getData('text/plain') || '';
-    const found = /[\t\n]/.test(text.trim()) ? parsePairs(text) : [];
-    if (found.length < 1 || !found.some((pair) => pair.answer)) return;
+    const found = copied(event.clipboardData?.getData('text/plain') || '');
+    if (!found.length) return;
     event.preventDefault();
     form.set('pairs', [...rows.slice(0, index), ...found, ...written(rows.slice(index))]);
   };
@@ -28,17 +27,18 @@ export function pairsTable(form) {
     const input = /** @type {HTMLInputElement} */ (event.target);
     const file = input.files?.[0];
     if (!file) return;
-    form.set('pairs', [...written(rows), ...parsePairs(await file.text())]);
+    const found = parsePairs(decode(await file.arrayBuffer()));
+    form.set('pairs', [...written(form.values.pairs), ...found]);
     input.value = '';
   };
   const used = written(rows).length;
   const cell = (/** @type {Pair} */ row, /** @type {number} */ index, /** @type {keyof Pair} */ column) => {
     const isLong = column === 'question' && characters(row.question) > LIMITS.question;
     return html`<td><textarea rows="2" placeholder=${column === 'question' ? 'Question' : 'Answer'} aria-label="${column === 'question' ? 'Question' : 'Answer'} ${index + 1}" aria-invalid=${isLong ? 'true' : nothing} .value=${live(row[column])}
-      @input=${(event) => put(index, column, textOf(event))} @paste=${(/** @type {ClipboardEvent} */ event) => paste(event, index)}></textarea></td>`;
+      @input=${(event) => put(index, column, textOf(event))} @paste=${column === 'question' ? (/** @type {ClipboardEvent} */ event) => paste(event, index) : nothing}></textarea></td>`;
   };
   return html`<div class="stack tight">
-    <div class="row apart"><p class="hint">Paste two columns from a spreadsheet, or CSV, into a question.</p><span class="limit ${used > LIMITS.pairs ? 'over' : ''}">${number(used)} / ${number(LIMITS.pairs)} pairs</span></div>
+    <div class="row apart"><p class="hint">Paste two columns from a spreadsheet into a question, or read a CSV file.</p><span class="limit ${used > LIMITS.pairs ? 'over' : ''}">${number(used)} / ${number(LIMITS.pairs)} pairs</span></div>
     <div class="scroll pairs"><table class="table"><thead><tr><th scope="col">Question <span class="quiet">at most ${number(LIMITS.question)} characters</span></th><th scope="col">Answer</th><th scope="col"><span class="unseen">Remove</span></th></tr></thead>
       <tbody>${rows.map((row, index) => html`<tr>${cell(row, index, 'question')}${cell(row, index, 'answer')}<td>${button({ label: `Remove pair ${index + 1}`, icon: 'x', kind: 'plain', small: true, hidden: true, disabled: rows.length === 1 }, () => form.set('pairs', rows.toSpliced(index, 1)))}</td></tr>`)}</tbody></table></div>
     <div class="row">${button({ label: 'Add a row', icon: 'plus', small: true }, () => form.set('pairs', [...rows, { question: '', answer: '' }]))}
