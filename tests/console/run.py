@@ -7,6 +7,7 @@ from playwright.sync_api import sync_playwright
 import book
 import hostile
 import keyboard
+import long
 import look
 import museum
 import newcomer
@@ -31,6 +32,7 @@ def main():
             "newcomer": lambda: newcomer.newcomer(browser, address),
             "keyboard": lambda: keyboard.keyboard(browser, address),
             "unsent": lambda: unsent.unsent(browser),
+            "long": lambda: long.long(browser),
             "museum": lambda: made.update(museum.build(site, address)),
             "restricted": lambda: restricted.restricted(browser, made),
             "look": lambda: look.look(browser, made, museum.views(made), axe),
