@@ -5,6 +5,7 @@ import sys
 from playwright.sync_api import sync_playwright
 
 import book
+import focus
 import hostile
 import keyboard
 import long
@@ -31,6 +32,7 @@ def main():
             "units": lambda: units.units(browser),
             "newcomer": lambda: newcomer.newcomer(browser, address),
             "keyboard": lambda: keyboard.keyboard(browser, address),
+            "focus": lambda: focus.focus(browser),
             "unsent": lambda: unsent.unsent(browser),
             "long": lambda: long.long(browser),
             "museum": lambda: made.update(museum.build(site, address)),

@@ -5,6 +5,7 @@ import { toApiError } from './lib/load.js';
 import { here, match } from './lib/router.js';
 import { can, learnContract, session, signIn, storedKey } from './lib/session.js';
 import { forgetUnsent, hasUnsent } from './lib/unsent.js';
+import { focused, restore } from './ui/focus.js';
 import { forgetAgent, frame, rememberAgent } from './ui/frame.js';
 import * as layers from './ui/layers.js';
 import { forgetAgents, shortcuts } from './ui/palette.js';
@@ -51,8 +52,10 @@ function draw() {
   const view = session.me ? current?.view : signInView(update);
   const title = typeof view?.title === 'function' ? view.title() : view?.title;
   document.title = title ? `${title} · Cicerone` : 'Cicerone';
+  const place = isNew ? null : focused();
   render(html`${session.me ? frame(view, update) : view?.render()}${layers.view()}`, root);
   layers.afterDraw();
+  if (place && document.activeElement === document.body) restore(place);
   // The heading may have been drawn anew with what the view has read.
   if (isNew && document.activeElement === document.body) focusHeading();
 }
@@ -78,10 +81,10 @@ function navigate() {
       ? found.route.view({ params: found.params, query, signal: stop.signal, update })
       : refused(found.route.needs);
   }
+  isNew = true;
   draw();
   document.documentElement.dataset.menu = '';
   scrollTo(0, 0);
-  isNew = true;
   focusHeading();
 }
 

@@ -2,6 +2,7 @@
 
 import { html } from '../vendor/lit-html/lit-html.js';
 import { repeat } from '../vendor/lit-html/directives/repeat.js';
+import { focused, restore } from './focus.js';
 import { button, icon, problem } from './parts.js';
 import { Form } from '../lib/form.js';
 import { sendOnShortcut } from './field.js';
@@ -34,14 +35,14 @@ export function start(redraw) {
  */
 export function open({ title, kind = 'dialog', content }) {
   const id = ++count;
-  const before = /** @type {HTMLElement | null} */ (document.activeElement);
+  const before = focused();
   return new Promise((resolve) => {
     const close = (result) => {
       if (!layers.some((layer) => layer.id === id)) return;
       /** @type {HTMLDialogElement | null} */ (document.querySelector(`dialog[data-layer="${id}"]`))?.close();
       layers = layers.filter((layer) => layer.id !== id);
       update();
-      if (before?.isConnected) before.focus();
+      restore(before);
       resolve(result);
     };
     layers = [...layers, { id, title, kind, content, close }];

@@ -112,6 +112,8 @@ export function shortcuts(event, isOpen) {
   const { dataset } = document.documentElement;
   if (event.key === 'Escape' && dataset.menu && !isOpen) {
     dataset.menu = '';
+    // What is in the menu cannot be seen any more.
+    /** @type {HTMLElement | null} */ (document.querySelector('.topbar button'))?.focus();
     return redraw();
   }
   const target = /** @type {HTMLElement} */ (event.target);

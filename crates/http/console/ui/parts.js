@@ -12,14 +12,18 @@ const BASE = new URL('..', import.meta.url).pathname;
 export const icon = (name, size = 16) => html`<svg class="icon" width=${size} height=${size} aria-hidden="true" focusable="false"><use href="${BASE}icons.svg#${name}"></use></svg>`;
 
 /**
+ * A button. If it is busy or disabled, it keeps the focus and does nothing.
  * @param {{label: unknown, icon?: string, kind?: '' | 'primary' | 'danger' | 'plain' | 'link', busy?: boolean, disabled?: boolean, title?: string,
  *   type?: 'button' | 'submit', small?: boolean, hidden?: boolean, name?: string, pressed?: boolean, expanded?: boolean}} options `hidden` hides the label from sight.
  * @param {(event: Event) => unknown} [act]
  */
 export const button = (options, act) => html`<button type=${options.type || 'button'} name=${options.name || nothing}
-  class="button ${options.kind || ''} ${options.small ? 'small' : ''} ${options.hidden ? 'square' : ''}" ?disabled=${options.disabled || options.busy}
+  class="button ${options.kind || ''} ${options.small ? 'small' : ''} ${options.hidden ? 'square' : ''}" aria-disabled=${options.disabled || options.busy ? 'true' : nothing}
   aria-busy=${options.busy ? 'true' : nothing} title=${options.title || (options.hidden ? options.label : nothing)} aria-pressed=${options.pressed ?? nothing}
-  aria-expanded=${options.expanded ?? nothing} @click=${act || nothing}>${options.busy ? html`<span class="spinner" aria-hidden="true"></span>` : options.icon ? icon(options.icon) : nothing}<span class=${options.hidden ? 'unseen' : nothing}>${options.label}</span></button>`;
+  aria-expanded=${options.expanded ?? nothing} @click=${options.disabled || options.busy ? ignore : act || nothing}>${options.busy ? html`<span class="spinner" aria-hidden="true"></span>` : options.icon ? icon(options.icon) : nothing}<span class=${options.hidden ? 'unseen' : nothing}>${options.label}</span></button>`;
+
+/** @param {Event} event */
+const ignore = (event) => event.preventDefault();
 
 /** A link that looks like a button. @param {string} address @param {{label: unknown, icon?: string, kind?: string, small?: boolean}} options */
 export const linkButton = (address, options) => html`<a class="button ${options.kind || ''} ${options.small ? 'small' : ''}" href=${address}>${options.icon ? icon(options.icon) : nothing}<span>${options.label}</span></a>`;

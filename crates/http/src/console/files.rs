@@ -22,6 +22,7 @@ pub(super) const FILES: &[(&str, &[u8])] = &[
     ("mark.svg", include_bytes!("../../console/mark.svg")),
     ("tokens.css", include_bytes!("../../console/tokens.css")),
     ("ui/field.js", include_bytes!("../../console/ui/field.js")),
+    ("ui/focus.js", include_bytes!("../../console/ui/focus.js")),
     ("ui/frame.js", include_bytes!("../../console/ui/frame.js")),
     ("ui/layers.js", include_bytes!("../../console/ui/layers.js")),
     ("ui/markdown.js", include_bytes!("../../console/ui/markdown.js")),
