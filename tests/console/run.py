@@ -6,6 +6,7 @@ from playwright.sync_api import sync_playwright
 
 import book
 import focus
+import forms
 import hostile
 import keyboard
 import long
@@ -33,6 +34,7 @@ def main():
             "newcomer": lambda: newcomer.newcomer(browser, address),
             "keyboard": lambda: keyboard.keyboard(browser, address),
             "focus": lambda: focus.focus(browser),
+            "forms": lambda: forms.forms(browser),
             "unsent": lambda: unsent.unsent(browser),
             "long": lambda: long.long(browser),
             "museum": lambda: made.update(museum.build(site, address)),

@@ -69,6 +69,23 @@ config => { const host = document.createElement('div');
 """
 
 
+AGAIN = """
+async base => { const [{ Paged }, { ApiError }, { session }] = await Promise.all(['load', 'api', 'session'].map(each => import(`${base}lib/${each}.js`)));
+  const { api } = session;
+  let fails = false, asked = 0;
+  session.api = { get: async () => { asked += 1; if (fails) throw new ApiError(0, {}); return { data: [{ id: 'a' }], has_more: false }; } };
+  const list = new Paged({ signal: new AbortController().signal, update() {} }, 'v1/agents');
+  const states = [];
+  for (const work of [() => {}, () => { fails = true; return list.reload(); }, () => { fails = false; return list.again(); }]) {
+    await work();
+    await new Promise(resolve => setTimeout(resolve, 0));
+    states.push([Boolean(list.error), asked]);
+  }
+  session.api = api;
+  return states; }
+"""
+
+
 def units(browser):
     """Imports the modules that the page has loaded, and calls them."""
     with console(browser, key="") as page:
@@ -98,6 +115,8 @@ def units(browser):
             assert got == [passage, marked], (passage, got)
         got = call("lib/router.js", "return [module.to(['a b', '/x'], { q: 'ä&', none: '' }), module.match('/a/:x', '/a/%2Fy'), module.match('/a/:x', '/a/'), module.match('/a/:x', '/a/%')];", None)
         assert got == ["#/a%20b/%2Fx?q=%C3%A4%26", {"x": "/y"}, None, None], got
+        # A list of one page that could not be read again is read again.
+        assert page.evaluate(AGAIN, base) == [[False, 1], [True, 2], [False, 3]]
         limits(call("lib/limits.js", "return module.LIMITS;", None))
 
 

@@ -78,6 +78,8 @@ export class Paged {
     /** @type {ApiError | null} */
     this.error = null;
     this.round = 0;
+    /** What was read last, or is being read. @type {() => Promise<{items: any[], cursor: string | null}>} */
+    this.last = () => Promise.resolve({ items: [], cursor: null });
     this.reload();
   }
 
@@ -111,6 +113,11 @@ export class Paged {
     });
   }
 
+  /** Repeats what has failed. */
+  again() {
+    return this.read(this.last);
+  }
+
   /** @param {string | null} cursor */
   page(cursor) {
     return session.api.get(this.path, { page_size: this.size, ...this.query, cursor }, this.owner.signal);
@@ -119,6 +126,7 @@ export class Paged {
   /** @param {() => Promise<{items: any[], cursor: string | null}>} load */
   async read(load) {
     const round = ++this.round;
+    this.last = load;
     this.isLoading = true;
     this.owner.update();
     try {

@@ -70,7 +70,7 @@ export function select(form, options) {
   return html`<div class="field"><label for=${id}>${options.label}</label>
     <select id=${id} name=${options.name} aria-describedby=${options.hint ? `${id}-hint` : nothing} aria-invalid=${error ? 'true' : nothing}
       @change=${(event) => form.set(options.name, textOf(event))}>
-      ${options.choices.map((each) => html`<option value=${each.value} ?selected=${each.value === String(form.values[options.name] ?? '')}>${each.label}</option>`)}</select>
+      ${options.choices.map((each) => html`<option value=${each.value} .selected=${live(each.value === String(form.values[options.name] ?? ''))}>${each.label}</option>`)}</select>
     ${options.hint ? html`<p class="hint" id="${id}-hint">${options.hint}</p>` : nothing}${objection(id, error)}</div>`;
 }
 
@@ -91,6 +91,16 @@ export function radios(form, options) {
   const id = idOf(form, options.name);
   return html`<fieldset class="field radios"><legend>${options.label}</legend><div class="cards">${options.choices.map((each) => html`<label><input type="radio" name=${id} value=${each.value} .checked=${live(form.values[options.name] === each.value)}
     @change=${() => form.set(options.name, each.value)}><span><b>${each.label}</b>${each.about ? html`<span class="hint">${each.about}</span>` : nothing}</span></label>`)}</div>${objection(id, form.errors[options.name])}</fieldset>`;
+}
+
+/** Shows why a form was refused: its first field that is wrong, or else the words of the server. @param {Element} form */
+export function showRefusal(form) {
+  requestAnimationFrame(() => {
+    const field = /** @type {HTMLElement | null} */ (form.querySelector('[aria-invalid="true"]'));
+    field?.closest('details')?.setAttribute('open', '');
+    (field || form.querySelector('[role="alert"]'))?.scrollIntoView({ block: 'center' });
+    field?.focus({ preventScroll: true });
+  });
 }
 
 /** Sends a form with the keyboard's shortcut in a text of several lines. @param {KeyboardEvent} event */

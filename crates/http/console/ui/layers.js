@@ -5,7 +5,7 @@ import { repeat } from '../vendor/lit-html/directives/repeat.js';
 import { focused, restore } from './focus.js';
 import { button, icon, problem } from './parts.js';
 import { Form } from '../lib/form.js';
-import { sendOnShortcut } from './field.js';
+import { sendOnShortcut, showRefusal } from './field.js';
 
 /**
  * @typedef {object} Layer
@@ -96,6 +96,7 @@ export const dialogForm = (form, { fields, action, close, send, done, kind = 'pr
   event.preventDefault();
   const result = await form.submit(send);
   if (result !== undefined) done(result);
+  else if (form.error) showRefusal(event.target);
 }}>${fields}${problem(form.error)}
   <footer class="row end">${button({ label: 'Cancel' }, () => close())}${button({ label: action, kind, icon: symbol, type: 'submit', busy: form.isBusy })}</footer></form>`;
 

@@ -53,6 +53,10 @@ export function sentence(message) {
 /** Words of the API, whose names of fields and files stand between backticks. @param {string} text */
 export const words = (text) => text.split('`').map((part, index) => (index % 2 ? html`<code>${part}</code>` : part));
 
+/** What is below a long form and always in sight: its buttons, and why it was refused. @param {import('../lib/form.js').Form} form */
+export const saveBar = (form) => html`<div class="stack tight savebar">${problem(form.error)}<div class="row">${button({ label: 'Save', kind: 'primary', type: 'submit', busy: form.isBusy, disabled: !form.isChanged })}
+  ${form.isChanged ? button({ label: 'Discard changes' }, () => form.reset()) : html`<span class="quiet">Nothing has been changed.</span>`}</div></div>`;
+
 /** @param {'info' | 'warning' | 'danger' | 'success'} kind @param {unknown} content @param {unknown} [action] */
 export const notice = (kind, content, action) => html`<div class="notice ${kind}">${icon({ info: 'circle-question-mark', warning: 'triangle-alert', danger: 'circle-alert', success: 'circle-check' }[kind])}<div class="grow">${content}</div>${action || nothing}</div>`;
 
@@ -83,7 +87,7 @@ export const when = (time) => (time ? html`<time datetime=${time} title=${at(tim
 export const textOf = (event) => /** @type {HTMLInputElement} */ (event.target).value;
 
 /** The button below a list of which there is more. @param {import('../lib/load.js').Paged} list */
-export const more = (list) => html`${problem(list.error, () => (list.isLoaded ? list.more() : list.reload()))}${list.hasMore && !list.error
+export const more = (list) => html`${problem(list.error, () => list.again())}${list.hasMore && !list.error
   ? html`<div class="more">${button({ label: 'Show more', busy: list.isLoading }, () => list.more())}</div>` : nothing}`;
 
 /**

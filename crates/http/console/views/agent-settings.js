@@ -6,9 +6,10 @@ import { Loaded } from '../lib/load.js';
 import { count } from '../lib/format.js';
 import { go } from '../lib/router.js';
 import { can, session } from '../lib/session.js';
+import { showRefusal } from '../ui/field.js';
 import { confirm, toast } from '../ui/layers.js';
 import { forgetAgent, nameAgent } from '../ui/frame.js';
-import { badge, button, copyable, heading, notice, problem, waiting } from '../ui/parts.js';
+import { badge, button, copyable, heading, notice, problem, saveBar, waiting } from '../ui/parts.js';
 import { answering, bodyOf, nameAndPrompt, valuesOf } from './agent-form.js';
 
 /** @param {import('../app.js').Context} context @returns {import('../app.js').View} */
@@ -30,7 +31,7 @@ export function agentSettings(context) {
   const save = async (event) => {
     event.preventDefault();
     const read = await form?.submit((key) => session.api.json('PATCH', path, { body: bodyOf(form?.changes || {}), key }));
-    if (!read) return;
+    if (!read) return showRefusal(event.target);
     form?.reset(valuesOf(read));
     changed(read, 'The settings were saved.');
   };
@@ -51,9 +52,7 @@ export function agentSettings(context) {
             <section class="card stack">${nameAndPrompt(form)}</section>
             <section class="card stack"><h2>How it answers</h2>${answering(form)}</section>
           </div></fieldset>
-          ${problem(form.error)}
-          ${mayWrite ? html`<div class="row savebar">${button({ label: 'Save', kind: 'primary', type: 'submit', busy: form.isBusy, disabled: !form.isChanged })}
-            ${form.isChanged ? button({ label: 'Discard changes' }, () => form?.reset()) : html`<span class="quiet">Nothing has been changed.</span>`}</div>` : nothing}
+          ${mayWrite ? saveBar(form) : nothing}
         </form>
         ${mayWrite ? html`<section class="card stack danger-zone"><h2>Pause or delete</h2>${problem(pausing.error)}
           <div class="row apart"><p>${value.status === 'paused' ? 'It is paused: conversations go on, but no new ones begin.' : 'A paused agent accepts no new conversations. Those that exist go on.'}</p>

@@ -1,6 +1,7 @@
 /** Who has done what in the account. */
 
 import { html, nothing } from '../vendor/lit-html/lit-html.js';
+import { live } from '../vendor/lit-html/directives/live.js';
 import { at, number } from '../lib/format.js';
 import { Paged } from '../lib/load.js';
 import { go, to } from '../lib/router.js';
@@ -28,7 +29,7 @@ export function auditView(context) {
       list = read();
     },
     render: () => html`<div class="stack wide">${heading('Audit log', { about: 'Who has changed keys and webhooks, deleted something, or was refused.' })}
-      <div class="filters"><label>Action<select @change=${chosen('action')}><option value="">Any</option>${actions().map((each) => html`<option value=${each} ?selected=${query.get('action') === each}>${each}</option>`)}</select></label>
+      <div class="filters"><label>Action<select @change=${chosen('action')}><option value="">Any</option>${actions().map((each) => html`<option value=${each} .selected=${live(query.get('action') === each)}>${each}</option>`)}</select></label>
         <label>From<input type="date" .value=${query.get('after') || ''} @change=${chosen('after')}></label><label>Before<input type="date" .value=${query.get('before') || ''} @change=${chosen('before')}></label>
         ${NAMES.some((each) => query.get(each)) ? linkButton('#/audit', { label: 'Clear', icon: 'x', kind: 'plain' }) : nothing}</div>
       ${!list.isLoaded && !list.error ? waiting() : nothing}

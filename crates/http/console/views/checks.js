@@ -6,6 +6,7 @@ import { number } from '../lib/format.js';
 import { Form } from '../lib/form.js';
 import { Loaded, every } from '../lib/load.js';
 import { can, session } from '../lib/session.js';
+import { showRefusal } from '../ui/field.js';
 import { toast } from '../ui/layers.js';
 import { badge, button, empty, heading, icon, problem, textOf, waiting, when, words } from '../ui/parts.js';
 
@@ -47,7 +48,7 @@ export function checksView(context) {
   const save = async (event) => {
     event.preventDefault();
     const read = await form?.submit(() => session.api.json('PUT', path, { body: body(form?.values.checks || []) }));
-    if (!read) return;
+    if (!read) return showRefusal(event.target);
     checks.set(read);
     form?.reset({ checks: read.checks.map(row) });
     toast('The checks were saved.');
@@ -55,7 +56,7 @@ export function checksView(context) {
   const put = (/** @type {number} */ index, /** @type {string} */ name) => (event) => form?.set('checks', form.values.checks.map((each, /** @type {number} */ at) => (at === index ? { ...each, [name]: textOf(event) } : each)));
   const add = () => form?.set('checks', [...form.values.checks, row({ question: '' })]);
   const editor = (each, /** @type {number} */ index) => html`<tr><td>${area('Question', index, each.question, put(index, 'question'))}</td><td>${area('Contains', index, each.contains, put(index, 'contains'))}</td><td>${area('Cites', index, each.sources, put(index, 'sources'))}</td>
-    <td><select aria-label="Answered ${index + 1}" @change=${put(index, 'answered')}>${[['', 'either'], ['yes', 'yes'], ['no', 'no']].map(([value, label]) => html`<option value=${value} ?selected=${each.answered === value}>${label}</option>`)}</select></td>
+    <td><select aria-label="Answered ${index + 1}" @change=${put(index, 'answered')}>${[['', 'either'], ['yes', 'yes'], ['no', 'no']].map(([value, label]) => html`<option value=${value} .selected=${live(each.answered === value)}>${label}</option>`)}</select></td>
     <td>${button({ label: `Remove check ${index + 1}`, icon: 'x', kind: 'plain', small: true, hidden: true }, () => form?.set('checks', form.values.checks.toSpliced(index, 1)))}</td></tr>`;
   return {
     title: 'Checks',

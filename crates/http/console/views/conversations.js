@@ -1,6 +1,7 @@
 /** The conversations of an agent: filtered, searched and exported. */
 
 import { html, nothing } from '../vendor/lit-html/lit-html.js';
+import { live } from '../vendor/lit-html/directives/live.js';
 import { repeat } from '../vendor/lit-html/directives/repeat.js';
 import { count, head, number } from '../lib/format.js';
 import { Form } from '../lib/form.js';
@@ -73,7 +74,7 @@ export function conversationsView(context) {
   let text = query.get('text') || '';
   const turn = (/** @type {Record<string, string>} */ change) => go(to(['agents', agent, 'conversations'], { ...Object.fromEntries(NAMES.map((name) => [name, query.get(name)])), ...change }));
   const chosen = (name) => (event) => turn({ [name]: textOf(event) });
-  const options = (/** @type {string} */ name, /** @type {[string, string][]} */ choices) => html`<select @change=${chosen(name)}>${choices.map(([value, label]) => html`<option value=${value} ?selected=${(query.get(name) || '') === value}>${label}</option>`)}</select>`;
+  const options = (/** @type {string} */ name, /** @type {[string, string][]} */ choices) => html`<select @change=${chosen(name)}>${choices.map(([value, label]) => html`<option value=${value} .selected=${live((query.get(name) || '') === value)}>${label}</option>`)}</select>`;
   return {
     title: 'Conversations',
     changed: (next) => {
@@ -88,7 +89,7 @@ export function conversationsView(context) {
           event.preventDefault();
           turn({ text });
         }}>
-          ${takes(LIST, 'text') ? html`<label class="grow">Words in a message<input type="search" maxlength=${LIMITS.search} placeholder="parking" .value=${text} @input=${(event) => {
+          ${takes(LIST, 'text') ? html`<label class="grow">Words in a message<input type="search" maxlength=${LIMITS.search} placeholder="parking" .value=${live(text)} @input=${(event) => {
             text = textOf(event);
           }} @search=${() => turn({ text })}></label>` : nothing}
           <label>Rating${options('rating', [['', 'Any'], ['down', 'Rated bad'], ['up', 'Rated good']])}</label>

@@ -8,7 +8,7 @@ import { LIMITS } from '../lib/limits.js';
 import { Loaded } from '../lib/load.js';
 import { to } from '../lib/router.js';
 import { can, session } from '../lib/session.js';
-import { field, sendOnShortcut } from '../ui/field.js';
+import { field, sendOnShortcut, showRefusal } from '../ui/field.js';
 import { toast } from '../ui/layers.js';
 import { button, empty, heading, icon, problem, tabs, waiting, when } from '../ui/parts.js';
 
@@ -33,7 +33,7 @@ export function gapsView(context) {
     event.preventDefault();
     const form = answering?.form;
     const source = await form?.submit((key) => session.api.json('POST', `${path}/${gap.id}/answer`, { body: form.values, key }));
-    if (!source) return;
+    if (!source) return showRefusal(event.target);
     answering = null;
     without(gap.id);
     toast('Answered. The agent knows it as soon as the pair is trained.');

@@ -1,6 +1,7 @@
 /** Asks an agent, or two side by side. */
 
 import { html, nothing } from '../vendor/lit-html/lit-html.js';
+import { live } from '../vendor/lit-html/directives/live.js';
 import { repeat } from '../vendor/lit-html/directives/repeat.js';
 import { newKey } from '../lib/api.js';
 import { characters, number } from '../lib/format.js';
@@ -163,7 +164,7 @@ export function playground(context) {
     render: () => html`<div class="playground ${threads.length > 1 ? 'two' : ''}">
       ${heading('Playground', { actions: html`
         ${others.length ? html`<label class="row tight beside">${icon('columns-2')}<span class="unseen">Beside</span><select @change=${(event) => go(to(['agents', agent, 'playground'], { beside: textOf(event) }))}>
-          <option value="" ?selected=${threads.length === 1}>Compare with…</option>${others.map((each) => html`<option value=${each.id} ?selected=${threads[1]?.agent === each.id}>${each.name}</option>`)}</select></label>` : nothing}
+          <option value="" .selected=${live(threads.length === 1)}>Compare with…</option>${others.map((each) => html`<option value=${each.id} .selected=${live(threads[1]?.agent === each.id)}>${each.name}</option>`)}</select></label>` : nothing}
         ${isEmpty() ? nothing : button({ label: 'New conversation', icon: 'plus' }, begin)}` })}
       ${shown[0].error ? problem(shown[0].error) : nothing}
       <div class="threads">${threads.map((thread, index) => html`<section class="thread" aria-label=${shown[index].value?.name || 'Conversation'}>

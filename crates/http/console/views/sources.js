@@ -1,6 +1,7 @@
 /** The sources of an agent, live. */
 
 import { html, nothing } from '../vendor/lit-html/lit-html.js';
+import { live } from '../vendor/lit-html/directives/live.js';
 import { repeat } from '../vendor/lit-html/directives/repeat.js';
 import { compact, number } from '../lib/format.js';
 import { Form } from '../lib/form.js';
@@ -69,7 +70,7 @@ export function sourcesView(context) {
       ${heading('Sources', { about: 'What the agent answers from.', actions: mayWrite ? html`${button({ label: 'Add content', icon: 'plus', kind: 'primary' }, () => add('file'))}` : nothing })}
       ${uploads.view()}
       ${list.items.length || isFiltered() ? html`<div class="row apart">${choice('Type', [{ value: '', label: 'All' }, ...Object.entries(KINDS).map(([value, { label }]) => ({ value, label: value === 'qa' ? 'Q&A' : label }))], query.get('type') || '', (value) => filter('type', value))}
-        <label class="row tight"><span class="unseen">State</span><select @change=${(event) => filter('status', textOf(event))}>${['', 'trained', 'processing', 'pending', 'failed'].map((each) => html`<option value=${each} ?selected=${(query.get('status') || '') === each}>${each || 'Every state'}</option>`)}</select></label></div>` : nothing}
+        <label class="row tight"><span class="unseen">State</span><select @change=${(event) => filter('status', textOf(event))}>${['', 'trained', 'processing', 'pending', 'failed'].map((each) => html`<option value=${each} .selected=${live((query.get('status') || '') === each)}>${each || 'Every state'}</option>`)}</select></label></div>` : nothing}
       ${!list.isLoaded && !list.error ? waiting() : nothing}
       ${list.isLoaded && !list.items.length ? isFiltered() ? empty('search', 'None are like this', 'No source has this type and state.', html`<a class="button" href=${to(['agents', agent, 'sources'])}>Show all</a>`) : first(mayWrite, uploads, add) : nothing}
       ${list.items.length ? html`<div class="scroll"><table class="table sources"><thead><tr><th scope="col">Source</th><th scope="col">State</th><th scope="col" class="number rest">Characters</th><th scope="col" class="rest">Added</th><th scope="col"><span class="unseen">Actions</span></th></tr></thead>

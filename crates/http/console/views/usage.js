@@ -1,6 +1,7 @@
 /** What the account has used: against its quotas, and by day. */
 
 import { html, nothing } from '../vendor/lit-html/lit-html.js';
+import { live } from '../vendor/lit-html/directives/live.js';
 import { at, bytes, compact, dayOf, isoDay, number } from '../lib/format.js';
 import { Loaded } from '../lib/load.js';
 import { go, to } from '../lib/router.js';
@@ -29,7 +30,7 @@ export function usageView(context) {
       return html`<div class="stack wide">${heading('Usage', { about: `This month ends ${at(quotas.renewed_at)}.` })}
         <dl class="numbers">${quota('Messages this month', quotas.messages, number)}${quota('Tokens this month', quotas.tokens, compact)}${quota('Stored', quotas.bytes, bytes)}</dl>
         <div class="row apart">${choice('Time', [7, 30, 90].map((each) => ({ value: String(each), label: `${each} days` })), String(days()), (chosen) => turn({ days: chosen }))}
-        ${names.size ? html`<label class="row tight"><span class="unseen">Agent</span><select @change=${(event) => turn({ agent: textOf(event) })}><option value="">All agents</option>${[...names].map(([id, name]) => html`<option value=${id} ?selected=${query.get('agent') === id}>${name}</option>`)}</select></label>` : nothing}</div>
+        ${names.size ? html`<label class="row tight"><span class="unseen">Agent</span><select @change=${(event) => turn({ agent: textOf(event) })}><option value="">All agents</option>${[...names].map(([id, name]) => html`<option value=${id} .selected=${live(query.get('agent') === id)}>${name}</option>`)}</select></label>` : nothing}</div>
         ${usage.value ? figures(usage.value, days(), names) : usage.error ? problem(usage.error, () => usage.reload()) : waiting(6)}</div>`;
     },
   };

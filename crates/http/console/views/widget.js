@@ -6,9 +6,9 @@ import { LIMITS } from '../lib/limits.js';
 import { Loaded } from '../lib/load.js';
 import { go, to } from '../lib/router.js';
 import { can, session } from '../lib/session.js';
-import { check, field, radios, select } from '../ui/field.js';
+import { check, field, radios, select, showRefusal } from '../ui/field.js';
 import { confirm, toast } from '../ui/layers.js';
-import { badge, button, choice, copyable, heading, icon, notice, problem, waiting } from '../ui/parts.js';
+import { badge, button, choice, copyable, heading, icon, notice, problem, saveBar, waiting } from '../ui/parts.js';
 import { preview } from '../ui/preview.js';
 import { lines, originsField, showSecret } from './widgets.js';
 
@@ -63,7 +63,7 @@ export function widgetView(context) {
   const save = async (event) => {
     event.preventDefault();
     const read = await form?.submit((key) => session.api.json('PATCH', path, { body: form ? changesOf(form) : {}, key }));
-    if (!read) return;
+    if (!read) return showRefusal(event.target);
     form?.reset(valuesOf(read));
     widget.set(read);
     toast('The widget was saved.');
@@ -125,8 +125,7 @@ export function widgetView(context) {
       const snippet = isPinned && script ? `<script src="${base}widget/${script.version}/widget.js" integrity="${script.integrity}" crossorigin="anonymous" data-token="${value.token}" async></script>` : `<script src="${base}widget.js" data-token="${value.token}" async></script>`;
       return html`<div class="stack wide">${heading(value.name, { above, about: html`<span class="row tight">${value.is_active ? badge('active') : badge('paused', 'turned off')}${copyable(value.token, 'the token')}</span>`, actions: value.hosted_page && value.is_active ? linkTo(page) : nothing })}
         <div class="editor"><form class="stack wide form" @submit=${save}><fieldset class="plain" ?disabled=${!mayWrite}><div class="stack wide">${settings(form)}</div></fieldset>
-          ${problem(form.error)}
-          ${mayWrite ? html`<div class="row savebar">${button({ label: 'Save', kind: 'primary', type: 'submit', busy: form.isBusy, disabled: !form.isChanged })}${form.isChanged ? button({ label: 'Discard changes' }, () => form?.reset()) : html`<span class="quiet">Nothing has been changed.</span>`}</div>` : nothing}</form>
+          ${mayWrite ? saveBar(form) : nothing}</form>
           <div class="stack wide beside-form">${preview(bodyOf({ ...form.values }), value.title || '', agent)}
             <section class="card stack"><h2>On your site</h2>
               ${choice('Version', [{ value: '', label: 'Always the newest' }, { value: 'pinned', label: 'Checked by hash' }], isPinned ? 'pinned' : '', pin)}

@@ -1,0 +1,60 @@
+"""Forms and filters say what is the case: why something was refused, and which choice is in effect."""
+
+from playwright.sync_api import expect
+from world import api, console, go, trained
+
+
+def forms(browser):
+    agent = api("POST", "/v1/agents", {"name": "Harbour"})["id"]
+    api("POST", f"/v1/agents/{agent}/sources", {"type": "text", "content": "The harbour has twelve berths."})
+    trained(agent)
+    widget = api("POST", f"/v1/agents/{agent}/widgets", {"name": "Website"})["id"]
+    with console(browser, height=600) as page:
+        refused(page, agent, widget)
+        choices(page, agent, widget)
+    api("DELETE", f"/v1/agents/{agent}")
+
+
+def refused(page, agent, widget):
+    """After a refusal, its reason is in sight and the field that is wrong has the focus."""
+    for address, name, wrong in ((f"#/agents/{agent}/settings", "Name", "x" * 101), (f"#/agents/{agent}/widgets/{widget}", "Questions to begin with", "\n".join("abcdefg"))):
+        go(page, address)
+        field = page.get_by_label(name, exact=True)
+        field.fill(wrong)
+        page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+        page.get_by_role("button", name="Save").click()
+        expect(page.locator(".savebar [role=alert]")).to_be_in_viewport(ratio=1)
+        expect(field).to_be_focused()
+        expect(field).to_be_in_viewport(ratio=1)
+        page.get_by_role("button", name="Discard changes").click()
+        expect(page.locator(".savebar [role=alert]")).to_have_count(0)
+    # A field that is folded away is unfolded.
+    go(page, "#/agents?create=1")
+    page.get_by_label("Name", exact=True).fill("Harbour two")
+    page.get_by_text("How it answers").click()
+    page.get_by_label("Keep conversations for").fill("4000")
+    page.get_by_text("How it answers").click()
+    page.evaluate("document.querySelector('dialog form').noValidate = true")
+    page.get_by_role("button", name="Create").click()
+    expect(page.get_by_label("Keep conversations for")).to_be_focused()
+    page.get_by_role("button", name="Cancel").click()
+
+
+SHOWS = "([label, text]) => [...document.querySelectorAll('select')].some(each => each.labels[0].textContent.startsWith(label) && each.options[each.selectedIndex].text === text)"
+
+
+def choices(page, agent, widget):
+    """Selects show what is in effect, also after Back and Discard."""
+    go(page, f"#/agents/{agent}/conversations")
+    rating = page.get_by_label("Rating")
+    for value in ("down", "up", ""):
+        rating.select_option(value)
+        page.wait_for_function("value => location.hash.includes(`rating=${value}`) || !value && !location.hash.includes('rating')", arg=value)
+    for text in ("Rated good", "Rated bad", "Any"):
+        page.go_back()
+        page.wait_for_function(SHOWS, arg=["Rating", text])
+    go(page, f"#/agents/{agent}/widgets/{widget}")
+    for value in ("dark", "light", "dark"):
+        page.get_by_label("Colours").select_option(value)
+    page.get_by_role("button", name="Discard changes").click()
+    page.wait_for_function(SHOWS, arg=["Colours", "as the visitor’s system"])
