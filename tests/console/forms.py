@@ -12,6 +12,8 @@ def forms(browser):
     with console(browser, height=600) as page:
         refused(page, agent, widget)
         choices(page, agent, widget)
+    with console(browser, forced_colors="active") as page:
+        forced(page, agent)
     api("DELETE", f"/v1/agents/{agent}")
 
 
@@ -40,6 +42,7 @@ def refused(page, agent, widget):
     page.get_by_role("button", name="Cancel").click()
 
 
+CLEAR = "rgba(0, 0, 0, 0)"
 SHOWS = "([label, text]) => [...document.querySelectorAll('select')].some(each => each.labels[0].textContent.startsWith(label) && each.options[each.selectedIndex].text === text)"
 
 
@@ -58,3 +61,18 @@ def choices(page, agent, widget):
         page.get_by_label("Colours").select_option(value)
     page.get_by_role("button", name="Discard changes").click()
     page.wait_for_function(SHOWS, arg=["Colours", "as the visitor’s system"])
+
+
+def forced(page, agent):
+    """With the colours of the system, what is pressed can be told apart, and nothing shows through the bars."""
+    go(page, f"#/agents/{agent}/playground")
+    page.get_by_label("Your question").fill("How many berths has the harbour?")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Good reply").click()
+    expect(page.get_by_role("button", name="Good reply")).to_have_css("outline-style", "solid")
+    expect(page.locator(".composer")).not_to_have_css("background-color", CLEAR)
+    go(page, f"#/agents/{agent}")
+    colours = page.locator(".legend i").evaluate_all("all => all.map(each => getComputedStyle(each).backgroundColor)")
+    assert len(set(colours)) == 2, colours
+    go(page, f"#/agents/{agent}/settings")
+    expect(page.locator(".savebar")).not_to_have_css("background-color", CLEAR)

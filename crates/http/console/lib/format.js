@@ -31,6 +31,12 @@ export function ago(time) {
   return seconds > 5 ? 'in a moment' : 'just now';
 }
 
+/** How long one has to wait, rounded up. @param {number} seconds */
+export function duration(seconds) {
+  if (seconds < 120) return `${seconds} s`;
+  return seconds < 7200 ? count(Math.ceil(seconds / 60), 'minute') : count(Math.ceil(seconds / 3600), 'hour');
+}
+
 /** @param {number | null | undefined} value */
 export function bytes(value) {
   if (value === null || value === undefined) return '–';

@@ -3,7 +3,7 @@
 import { html, nothing } from '../vendor/lit-html/lit-html.js';
 import { live } from '../vendor/lit-html/directives/live.js';
 import { characters, number } from '../lib/format.js';
-import { icon, textOf } from './parts.js';
+import { icon, textOf, words } from './parts.js';
 
 /** @typedef {import('../lib/form.js').Form} Form */
 
@@ -61,7 +61,7 @@ export function field(form, options) {
 }
 
 /** @param {string} id @param {string | undefined} error */
-const objection = (id, error) => (error ? html`<p class="objection" id="${id}-error">${icon('circle-alert', 13)}${error}</p>` : nothing);
+const objection = (id, error) => (error ? html`<p class="objection" id="${id}-error">${icon('circle-alert', 13)}<span>${words(error)}</span></p>` : nothing);
 
 /** @param {Form} form @param {{name: string, label: unknown, hint?: unknown, choices: {value: string, label: string}[]}} options */
 export function select(form, options) {

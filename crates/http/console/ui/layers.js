@@ -18,7 +18,7 @@ import { sendOnShortcut, showRefusal } from './field.js';
 
 /** @type {Layer[]} */
 let layers = [];
-/** @type {{id: number, text: string}[]} */
+/** @type {{id: number, text: unknown}[]} */
 let toasts = [];
 let count = 0;
 let update = () => {};
@@ -61,7 +61,7 @@ export const isOpen = () => layers.length > 0;
 /** Redraws what is open. */
 export const redraw = () => update();
 
-/** Says something in passing. @param {string} text */
+/** Says something in passing. @param {unknown} text */
 export function toast(text) {
   const id = ++count;
   toasts = [...toasts.slice(-2), { id, text }];
@@ -88,7 +88,7 @@ export function confirm({ title, text, action, work, kind = 'danger' }) {
 }
 
 /**
- * The form of a dialog, with its buttons and the server's objection.
+ * The form of a dialog, with its buttons and the server's objection. Cancel discards what was written; closing the dialog in another way keeps it.
  * @param {Form} form
  * @param {{fields: unknown, action: string, close: (result?: any) => void, send: (key: string) => Promise<any>, done: (result: any) => unknown, kind?: 'danger' | 'primary', icon?: string, isWide?: boolean}} options
  */
@@ -98,7 +98,10 @@ export const dialogForm = (form, { fields, action, close, send, done, kind = 'pr
   if (result !== undefined) done(result);
   else if (form.error) showRefusal(event.target);
 }}>${fields}${problem(form.error)}
-  <footer class="row end">${button({ label: 'Cancel' }, () => close())}${button({ label: action, kind, icon: symbol, type: 'submit', busy: form.isBusy })}</footer></form>`;
+  <footer class="row end">${button({ label: 'Cancel' }, () => {
+    form.reset();
+    close();
+  })}${button({ label: action, kind, icon: symbol, type: 'submit', busy: form.isBusy })}</footer></form>`;
 
 /** All layers, to be drawn below the view. */
 export const view = () => html`${repeat(layers, (layer) => layer.id, dialog)}

@@ -2,7 +2,7 @@
 
 import { html, nothing } from '../vendor/lit-html/lit-html.js';
 import { ApiError } from '../lib/api.js';
-import { ago, at } from '../lib/format.js';
+import { ago, at, duration } from '../lib/format.js';
 import { toast } from './layers.js';
 
 /** The folder of the console's files, with their version. */
@@ -40,8 +40,8 @@ export const heading = (title, more = {}) => html`<header class="heading">
  */
 export const problem = (error, again) => (error ? html`<div class="notice danger" role="alert">${icon('circle-alert')}<div class="grow">
   <p>${words(sentence(error.message))}</p>
-  ${error.errors.length > 1 ? html`<ul>${error.errors.slice(0, 8).map((each) => html`<li><code>${each.param}</code> ${each.message}</li>`)}</ul>` : nothing}
-  <p class="small quiet">${[error.code && html`<code>${error.code}</code>`, error.requestId && html` request <code>${error.requestId}</code>`, error.retryAfter ? ` try again in ${error.retryAfter} s` : '']}</p>
+  ${error.errors.length > 1 ? html`<ul>${error.errors.slice(0, 8).map((each) => html`<li><code>${each.param}</code> ${words(each.message)}</li>`)}</ul>` : nothing}
+  <p class="small quiet">${[error.code && html`<code>${error.code}</code>`, error.requestId && html` request <code>${error.requestId}</code>`, error.retryAfter ? ` try again in ${duration(error.retryAfter)}` : '']}</p>
   </div>${again ? button({ label: 'Try again', icon: 'rotate-ccw', small: true }, again) : nothing}</div>` : nothing);
 
 /** A message of the API as a sentence. @param {string} message */

@@ -11,7 +11,7 @@ import { holdsUnsent } from '../lib/unsent.js';
 import { check, field } from '../ui/field.js';
 import { dialogForm, open, redraw, toast } from '../ui/layers.js';
 import { pairsTable, written } from '../ui/pairs.js';
-import { button, icon, sentence } from '../ui/parts.js';
+import { button, icon, sentence, words } from '../ui/parts.js';
 import { GUARD, KINDS } from '../ui/source-kinds.js';
 
 /** Files that are sent at once. */
@@ -105,7 +105,7 @@ export class Uploads {
   view() {
     if (!this.queue.length) return nothing;
     return html`<ul class="uploads" aria-label="Files on their way">${this.queue.map((entry) => html`<li class=${entry.state}>${entry.state === 'failed' ? icon('circle-alert') : html`<span class="spinner" aria-hidden="true"></span>`}
-      <span class="grow"><span class="clip">${entry.file.name}</span> <span class="quiet small">${entry.state === 'failed' ? entry.message : entry.state === 'uploading' ? `sending ${bytes(entry.file.size)}` : 'waiting'}</span></span>
+      <span class="grow"><span class="clip">${entry.file.name}</span> <span class="quiet small">${entry.state === 'failed' ? words(entry.message) : entry.state === 'uploading' ? `sending ${bytes(entry.file.size)}` : 'waiting'}</span></span>
       ${entry.state === 'failed' ? html`${button({ label: 'Send again', small: true }, () => {
         entry.state = 'waiting';
         this.run();
@@ -127,26 +127,26 @@ export function addSource({ agent, kind, uploads, added }) {
     text: new Form(redraw, { content: '' }, `text ${agent}`),
     qa: new Form(redraw, { content: '', pairs: [{ question: '', answer: '' }] }, `pairs ${agent}`),
   };
-  /** What the site of an address says about a crawl: an answer, or words about it. @type {{url: string, found?: any, words?: string} | undefined} */
+  /** What the site of an address says about a crawl: an answer, or words about it. @type {{url: string, found?: any, told?: string} | undefined} */
   let site;
   const look = async () => {
     const url = forms.website.values.content.trim();
-    const tell = (/** @type {typeof site} */ told) => {
-      site = told;
+    const tell = (/** @type {typeof site} */ answer) => {
+      site = answer;
       redraw();
     };
-    tell({ url, words: 'Asking the site…' });
+    tell({ url, told: 'Asking the site…' });
     try {
       tell({ url, found: await session.api.json('POST', `v1/agents/${agent}/sources/preview`, { body: { url } }) });
     } catch (error) {
-      tell({ url, words: sentence(toApiError(error).message) });
+      tell({ url, told: sentence(toApiError(error).message) });
     }
   };
   const rules = () => {
     if (site?.url !== forms.website.values.content.trim() || !site) return nothing;
-    const { found, words } = site;
-    if (!found) return html`<p class="quiet small" role="status">${words}</p>`;
-    if (!found.allowed) return html`<p class="objection" role="status">${icon('circle-alert', 13)}${sentence(found.reason)}</p>`;
+    const { found, told } = site;
+    if (!found) return html`<p class="quiet small" role="status">${words(told)}</p>`;
+    if (!found.allowed) return html`<p class="objection" role="status">${icon('circle-alert', 13)}<span>${words(sentence(found.reason))}</span></p>`;
     const pause = found.crawl_delay_seconds ? ` It asks for a pause of ${found.crawl_delay_seconds} s between requests.` : '';
     const listed = found.listed ? `Its sitemaps list ${found.list_complete ? '' : 'at least '}${found.listed} pages, of these first:` : 'It lists no pages in sitemaps; links lead to them.';
     return html`<div class="small" role="status"><p>robots.txt allows this page.${pause} ${listed}</p>
@@ -173,7 +173,7 @@ export function addSource({ agent, kind, uploads, added }) {
       ${check(forms.website, { name: 'crawl_subpages', label: 'Follow its links', hint: 'To other pages of the same host, as far as robots.txt allows. Which pages were read, and why others were not, is shown while it goes on.' })}
       ${check(forms.website, { name: 'guarded', label: 'Guard it by the checks', hint: GUARD })}`,
     text: () => field(forms.text, { name: 'content', label: 'Text', rows: 12, most: LIMITS.text, required: true, autofocus: true, hint: 'Its first line becomes its title.' }),
-    qa: () => html`${pairsTable(forms.qa)}${forms.qa.errors.content ? html`<p class="objection">${icon('circle-alert', 13)}${forms.qa.errors.content}</p>` : nothing}`,
+    qa: () => html`${pairsTable(forms.qa)}${forms.qa.errors.content ? html`<p class="objection">${icon('circle-alert', 13)}<span>${words(forms.qa.errors.content)}</span></p>` : nothing}`,
   };
   open({
     title: 'Add content',

@@ -6,7 +6,7 @@ import { Loaded, Paged } from '../lib/load.js';
 import { to } from '../lib/router.js';
 import { can, session } from '../lib/session.js';
 import { marked, passagesUntil, placeOf } from '../ui/passages.js';
-import { choice, copyable, empty, heading, icon, more, notice, problem, waiting } from '../ui/parts.js';
+import { choice, copyable, empty, heading, icon, more, notice, problem, waiting, words } from '../ui/parts.js';
 
 /** @param {import('../app.js').Context} context @returns {import('../app.js').View} */
 export function documentView(context) {
@@ -40,7 +40,7 @@ export function documentView(context) {
       return html`<div class="stack wide reading">${heading(value.title || value.url || 'Without a title', {
         above, about: html`<span class="row tight"><span>${count(value.character_count, 'character')}</span>${value.page_count ? html`<span class="quiet">· ${count(value.page_count, 'page')}</span>` : nothing}${value.table_count ? html`<span class="quiet">· ${count(value.table_count, 'table')}</span>` : nothing}${copyable(value.id, 'the id')}</span>` })}
         ${value.url ? html`<p class="small"><a href=${/^https?:/i.test(value.url) ? value.url : nothing} target="_blank" rel="noopener noreferrer nofollow">${value.url}</a></p>` : nothing}
-        ${value.warnings.map((warning) => notice('warning', html`<p>${warning.message}</p>${warning.pages.length ? html`<p class="small">Pages ${warning.pages.slice(0, 100).join(', ')}</p>` : nothing}`))}
+        ${value.warnings.map((warning) => notice('warning', html`<p>${words(warning.message)}</p>${warning.pages.length ? html`<p class="small">Pages ${warning.pages.slice(0, 100).join(', ')}</p>` : nothing}`))}
         <div>${choice('Show', [{ value: 'passages', label: 'Passages' }, { value: 'text', label: 'Text' }], shown, (next) => {
           shown = next;
           context.update();

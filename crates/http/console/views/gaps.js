@@ -49,6 +49,7 @@ export function gapsView(context) {
     ${answering?.id === gap.id ? html`<form class="stack" @submit=${answer(gap)} @keydown=${sendOnShortcut}>${field(answering.form, { name: 'question', label: 'Question', most: LIMITS.question, required: true })}
       ${field(answering.form, { name: 'answer', label: 'Answer', rows: 4, required: true })}${problem(answering.form.error)}
       <footer class="row">${button({ label: 'Save the answer', kind: 'primary', type: 'submit', busy: answering.form.isBusy })}${button({ label: 'Cancel' }, () => {
+        answering?.form.reset();
         answering = null;
         context.update();
       })}</footer></form>` : nothing}

@@ -9,7 +9,7 @@ import { Loaded, Paged } from '../lib/load.js';
 import { can, choicesOf, session } from '../lib/session.js';
 import { field } from '../ui/field.js';
 import { confirm, dialogForm, open, redraw, toast } from '../ui/layers.js';
-import { button, copyable, empty, heading, icon, more, notice, waiting, when } from '../ui/parts.js';
+import { button, copyable, empty, heading, icon, more, notice, waiting, when, words } from '../ui/parts.js';
 
 const ABOUT = /** @type {Record<string, string>} */ ({
   'agents:read': 'See agents, usage and statistics', 'agents:write': 'Create, change and delete agents', 'sources:read': 'Read sources and search them', 'sources:write': 'Add and delete sources',
@@ -82,7 +82,7 @@ function edit({ list, agents, key }) {
       <footer class="row end">${button({ label: 'Done', kind: 'primary' }, () => close())}</footer></div>` : dialogForm(form, { action: key ? 'Save' : 'Create', close, send, done: finish(close), fields: html`
       ${field(form, { name: 'name', label: 'Name', most: LIMITS.name, required: true, autofocus: true, placeholder: 'Website' })}
       <fieldset class="field"><legend>May</legend><div class="permissions">${permissions().map((each) => html`<label class="field check"><input type="checkbox" .checked=${form.values.permissions.includes(each)} @change=${() => toggle('permissions', each)}><span>${ABOUT[each] || each}<br><code class="small quiet">${each}</code></span></label>`)}</div>
-        ${form.errors.permissions ? html`<p class="objection">${icon('circle-alert', 13)}${form.errors.permissions}</p>` : nothing}</fieldset>
+        ${form.errors.permissions ? html`<p class="objection">${icon('circle-alert', 13)}<span>${words(form.errors.permissions)}</span></p>` : nothing}</fieldset>
       ${agents.length ? html`<fieldset class="field"><legend>Agents</legend><p class="hint">${form.values.agent_ids.length ? 'Only these.' : 'All, unless you choose some.'}</p><div class="permissions">${agents.map((each) => html`<label class="field check"><input type="checkbox" .checked=${form.values.agent_ids.includes(each.id)} @change=${() => toggle('agent_ids', each.id)}><span>${each.name}</span></label>`)}</div></fieldset>` : nothing}
       ${field(form, { name: 'expires_at', label: 'Expires', type: 'date', hint: `At the end of this day, in UTC. Empty: never.${key?.expires_at ? ` Now: ${at(key.expires_at)}.` : ''}` })}` })),
   });

@@ -50,7 +50,7 @@ export function sourceView(context) {
           ${value.type === 'website' ? button({ label: 'Refresh', icon: 'refresh-cw', disabled: isInWork(value) }, () => refresh(value, read)) : nothing}
           ${button({ label: 'Delete', icon: 'trash-2', kind: 'danger' }, () => remove(value, () => go(to(['agents', agent, 'sources']))))}` : nothing })}
         ${value.error_message ? notice('danger', html`<p>${words(sentence(value.error_message))}</p>`) : nothing}
-        ${value.partially_read ? notice('warning', html`<p>${count(value.partially_read.documents, 'document was', 'documents were')} read in part: ${value.partially_read.reason}</p>${value.partially_read.pages.length ? html`<p class="small">Pages ${value.partially_read.pages.join(', ')}</p>` : nothing}`) : nothing}
+        ${value.partially_read ? notice('warning', html`<p>${count(value.partially_read.documents, 'document was', 'documents were')} read in part: ${words(value.partially_read.reason)}</p>${value.partially_read.pages.length ? html`<p class="small">Pages ${value.partially_read.pages.join(', ')}</p>` : nothing}`) : nothing}
         ${value.progress && isInWork(value) ? html`<div class="card stack tight">${meter(value.progress.pages_done, value.progress.pages_found, 'Pages read')}<p class="small quiet">${number(value.progress.pages_done)} of ${number(value.progress.pages_found)} pages so far${value.progress.pages_failed ? `, ${number(value.progress.pages_failed)} failed` : ''}</p></div>` : nothing}
         ${tabs('Of this source', views.map(([name, label, symbol]) => ({ label, icon: symbol, isCurrent: shown === name, address: to(['agents', agent, 'sources', id], { show: name }) })))}
         ${shown === 'pages' ? pages(list('pages')) : shown === 'content' ? content(value) : documents(list('documents'), value)}</div>`;
@@ -63,7 +63,7 @@ async function guard(source, done) {
   try {
     done(await session.api.json('PATCH', `v1/sources/${source.id}`, { body: { guarded: !source.guarded }, key: newKey() }));
   } catch (error) {
-    toast(sentence(toApiError(error).message));
+    toast(words(sentence(toApiError(error).message)));
   }
 }
 
@@ -75,7 +75,7 @@ function documents(list, source) {
   }
   return html`<div class="scroll"><table class="table"><thead><tr><th scope="col">Document</th><th scope="col" class="number">Characters</th><th scope="col" class="number rest">Pages</th></tr></thead><tbody>
     ${repeat(list.items, (each) => each.id, (each) => html`<tr><td class="name"><a href=${to(['agents', each.agent_id, 'sources', each.source_id, 'documents', each.id])}>${each.title || each.url || 'Without a title'}</a>
-      ${each.url ? html`<p class="small quiet clip">${each.url}</p>` : nothing}${each.warnings.map((warning) => html`<p class="small warning-text">${icon('triangle-alert', 12)} ${warning.message}</p>`)}</td>
+      ${each.url ? html`<p class="small quiet clip">${each.url}</p>` : nothing}${each.warnings.map((warning) => html`<p class="small warning-text">${icon('triangle-alert', 12)} ${words(warning.message)}</p>`)}</td>
       <td class="number">${number(each.character_count)}</td><td class="number rest">${number(each.page_count)}</td></tr>`)}</tbody></table></div>${more(list)}`;
 }
 

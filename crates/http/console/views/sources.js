@@ -11,7 +11,7 @@ import { go, to } from '../lib/router.js';
 import { can, session } from '../lib/session.js';
 import { confirm, toast } from '../ui/layers.js';
 import { placeOf } from '../ui/passages.js';
-import { badge, button, choice, empty, heading, icon, meter, more, problem, textOf, waiting, when } from '../ui/parts.js';
+import { badge, button, choice, empty, heading, icon, meter, more, problem, textOf, waiting, when, words } from '../ui/parts.js';
 import { KINDS, nameOf } from '../ui/source-kinds.js';
 import { Uploads, addSource } from './add-source.js';
 
@@ -90,8 +90,8 @@ function row(source, list, mayWrite) {
   const kind = KINDS[source.type] || KINDS.text;
   const { progress } = source;
   return html`<tr><td class="name"><span class="kind" title=${kind.label}>${icon(kind.icon)}<span class="unseen">${kind.label}</span></span><a href=${to(['agents', source.agent_id, 'sources', source.id])}>${nameOf(source)}</a>
-    ${source.error_message ? html`<p class="small danger-text">${source.error_message}</p>` : nothing}</td>
-    <td>${badge(source.status)}${source.partially_read ? html` <span title=${source.partially_read.reason}>${badge('partly', 'read in part')}</span>` : nothing}
+    ${source.error_message ? html`<p class="small danger-text">${words(source.error_message)}</p>` : nothing}</td>
+    <td>${badge(source.status)}${source.partially_read ? html` <span title=${source.partially_read.reason.replaceAll('`', '')}>${badge('partly', 'read in part')}</span>` : nothing}
       ${progress && isInWork(source) ? html`<div class="progress">${meter(progress.pages_done, progress.pages_found, 'Pages read')}<span class="small quiet number">${number(progress.pages_done)} of ${number(progress.pages_found)} pages</span></div>` : nothing}</td>
     <td class="number rest" title=${number(source.character_count)}>${compact(source.character_count)}</td><td class="rest quiet nowrap">${when(source.created_at)}</td>
     <td class="actions">${mayWrite ? html`${source.type === 'website' ? button({ label: `Refresh ${nameOf(source)}`, icon: 'refresh-cw', kind: 'plain', small: true, hidden: true, disabled: isInWork(source) }, () => refresh(source, (read) => list.put(read))) : nothing}

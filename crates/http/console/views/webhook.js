@@ -8,7 +8,7 @@ import { Loaded, Paged, every } from '../lib/load.js';
 import { go, to } from '../lib/router.js';
 import { can, isRestricted, session } from '../lib/session.js';
 import { confirm, open, toast } from '../ui/layers.js';
-import { badge, button, choice, copyable, empty, heading, icon, more, notice, problem, sentence, waiting, when } from '../ui/parts.js';
+import { badge, button, choice, copyable, empty, heading, icon, more, notice, problem, sentence, waiting, when, words } from '../ui/parts.js';
 import { editEndpoint, receivesAll, secret } from './webhooks.js';
 
 const LIVE_MS = 2000;
@@ -60,7 +60,7 @@ export function webhookView(context) {
         actions: mayWrite ? html`${button({ label: 'Send a test', icon: 'zap', kind: 'primary', busy: acting.isBusy }, test)}${button({ label: 'Change', icon: 'pencil' }, () => editEndpoint(value, (read) => endpoint.set(read)))}` : nothing })}
         ${receivesAll(value) ? nothing : html`<ul class="chips small" aria-label="Events">${value.events.map((each) => html`<li><code>${each}</code></li>`)}</ul>`}
         ${value.description ? html`<p>${value.description}</p>` : nothing}
-        ${value.disabled_reason ? notice('danger', html`<p>${sentence(value.disabled_reason)}</p>`, mayWrite ? button({ label: 'Enable', small: true }, () => turn('enabled')) : nothing) : nothing}
+        ${value.disabled_reason ? notice('danger', html`<p>${words(sentence(value.disabled_reason))}</p>`, mayWrite ? button({ label: 'Enable', small: true }, () => turn('enabled')) : nothing) : nothing}
         ${problem(acting.error)}
         <div class="row apart"><h2>Deliveries</h2>${choice('State', [{ value: '', label: 'All' }, ...['pending', 'succeeded', 'failed'].map((each) => ({ value: each, label: each }))], status || '', (chosen) => go(to(['webhooks', id], { status: chosen })))}</div>
         ${!list.isLoaded && !list.error ? waiting() : nothing}
@@ -68,7 +68,7 @@ export function webhookView(context) {
         ${list.items.length ? html`<ul class="entries">${repeat(list.items, (each) => each.id, (each) => html`<li><div class="row apart"><span class="row tight">${badge(each.status)}<b>${each.event}</b><span class="quiet small">${when(each.created_at)}</span></span>
           ${mayWrite && each.status !== 'pending' ? button({ label: 'Send again', icon: 'rotate-ccw', small: true }, () => redeliver(each)) : nothing}</div>
           ${each.next_attempt_at ? html`<p class="small quiet">Next attempt ${when(each.next_attempt_at)}</p>` : nothing}
-          ${each.attempts.length ? html`<details><summary class="small">${icon('chevron-right', 13)}${count(each.attempts.length, 'attempt')}${last(each.attempts)}</summary><table class="table compact small"><thead><tr><th scope="col">At</th><th scope="col">Answer</th><th scope="col" class="number">Time</th><th scope="col">Problem</th></tr></thead><tbody>${each.attempts.map((attempt) => html`<tr><td class="nowrap">${at(attempt.at)}</td><td>${attempt.http_status ?? 'none'}</td><td class="number">${milliseconds(attempt.duration_ms)}</td><td>${attempt.error || '–'}</td></tr>`)}</tbody></table></details>` : nothing}
+          ${each.attempts.length ? html`<details><summary class="small">${icon('chevron-right', 13)}${count(each.attempts.length, 'attempt')}${last(each.attempts)}</summary><table class="table compact small"><thead><tr><th scope="col">At</th><th scope="col">Answer</th><th scope="col" class="number">Time</th><th scope="col">Problem</th></tr></thead><tbody>${each.attempts.map((attempt) => html`<tr><td class="nowrap">${at(attempt.at)}</td><td>${attempt.http_status ?? 'none'}</td><td class="number">${milliseconds(attempt.duration_ms)}</td><td>${words(attempt.error || '–')}</td></tr>`)}</tbody></table></details>` : nothing}
           <p class="small quiet mono">${each.event_id}</p></li>`)}</ul>` : nothing}${more(list)}
         ${mayWrite ? html`<section class="card stack danger-zone"><h2>Secret, state, deletion</h2>
           <div class="row apart"><p>Rotate the secret if somebody else may know it.</p>${button({ label: 'Rotate secret', icon: 'refresh-cw' }, rotate)}</div>
@@ -81,5 +81,5 @@ export function webhookView(context) {
 /** What came of the latest attempt. @param {any[]} attempts */
 function last(attempts) {
   const { http_status: status, error } = attempts[attempts.length - 1];
-  return html` <span class="quiet clip">· ${error || `answered ${status}`}</span>`;
+  return html` <span class="quiet clip">· ${words(error || `answered ${status}`)}</span>`;
 }

@@ -9,7 +9,7 @@ import { go, to } from '../lib/router.js';
 import { can, choicesOf, isRestricted, session } from '../lib/session.js';
 import { check, field } from '../ui/field.js';
 import { dialogForm, open, redraw, toast } from '../ui/layers.js';
-import { badge, button, copyable, empty, heading, icon, more, notice, waiting, when } from '../ui/parts.js';
+import { badge, button, copyable, empty, heading, icon, more, notice, waiting, when, words } from '../ui/parts.js';
 
 const EVENTS = /** @type {Record<string, string>} */ ({ 'source.trained': 'A source was trained', 'source.failed': 'A source failed', 'checks.failed': 'Checks failed', 'conversation.handoff_requested': 'A visitor asked for a person', 'message.rated': 'A reply was rated', 'lead.captured': 'A visitor left contact details' });
 
@@ -28,7 +28,7 @@ export function webhooksView(context) {
       ${list.isLoaded && !list.items.length ? empty('webhook', 'No endpoints yet', mayWrite ? 'An endpoint is an address of yours. It receives a signed request for every event, repeated until it answers.' : 'Your key may not create any.', mayWrite ? action() : nothing) : nothing}
       ${list.items.length ? html`<ul class="entries">${repeat(list.items, (each) => each.id, (each) => html`<li><div class="row apart"><a class="clip" href=${to(['webhooks', each.id])}>${each.url}</a>${badge(each.status)}</div>
         <p class="small quiet row tight">${each.description ? html`<span>${each.description} ·</span>` : nothing}<span>${receives(each)} · added ${when(each.created_at)}</span></p>
-        ${each.disabled_reason ? html`<p class="small danger-text">${icon('circle-alert', 12)} ${each.disabled_reason}</p>` : nothing}</li>`)}</ul>` : nothing}${more(list)}`,
+        ${each.disabled_reason ? html`<p class="small danger-text">${icon('circle-alert', 12)} ${words(each.disabled_reason)}</p>` : nothing}</li>`)}</ul>` : nothing}${more(list)}`,
   };
 }
 
@@ -67,7 +67,7 @@ export function editEndpoint(endpoint, done) {
       ${field(form, { name: 'url', label: 'Address', type: 'url', most: LIMITS.url, required: true, autofocus: true, placeholder: 'https://example.com/hook', hint: 'A public https address.', spellcheck: false })}
       ${field(form, { name: 'description', label: 'Description', most: LIMITS.description })}
       <fieldset class="field"><legend>Events</legend><p class="hint">${form.values.events.length ? 'Only these.' : 'All, unless you choose some.'}</p>${events().map((each) => html`<label class="field check"><input type="checkbox" .checked=${form.values.events.includes(each)} @change=${() => form.set('events', form.values.events.includes(each) ? form.values.events.filter((one) => one !== each) : [...form.values.events, each])}><span>${EVENTS[each] || nothing} <code class="small quiet">${each}</code></span></label>`)}
-      ${form.errors.events ? html`<p class="objection">${icon('circle-alert', 13)}${form.errors.events}</p>` : nothing}</fieldset>
+      ${form.errors.events ? html`<p class="objection">${icon('circle-alert', 13)}<span>${words(form.errors.events)}</span></p>` : nothing}</fieldset>
       ${check(form, { name: 'is_thin', label: 'Leave the content of sources out', hint: 'Requests are smaller, and the content does not leave the server.' })}` })),
   }).then(() => issued && done(issued));
 }
