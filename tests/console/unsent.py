@@ -1,9 +1,11 @@
 """What was written or chosen is neither lost nor sent twice, whatever happens to requests and wherever people go in between."""
 
 from playwright.sync_api import expect
-from world import api, console, go, trained
+from world import KEY, api, console, go, settled, sign_in, trained
 
 PRICES = {"name": "prices.txt", "mimeType": "text/plain", "buffer": b"The price list says that tea costs four euros."}
+
+QUESTION = "When does the tea shop open?"
 
 
 def unsent(browser):
@@ -13,6 +15,10 @@ def unsent(browser):
     with console(browser, allowed=("net::ERR",)) as page:
         lost_answer(page, agent)
         left_upload(page, agent)
+        cancelled(page, agent)
+        question(page, agent)
+        rating(page, agent)
+    refused_key(browser, agent)
     api("DELETE", f"/v1/agents/{agent}")
 
 
@@ -63,3 +69,84 @@ def left_upload(page, agent):
     go(page, f"#/agents/{agent}/sources")
     page.get_by_role("button", name="Forget prices.txt").click()
     expect(page.locator(".uploads")).to_have_count(0)
+
+
+def cancelled(page, agent):
+    """Cancel discards what was written, Escape does not."""
+    go(page, f"#/agents/{agent}/sources?add=text")
+    field = page.get_by_label("Text", exact=True)
+    for key, kept in (("Escape", "The shop sells cups."), ("Cancel", "")):
+        field.fill("The shop sells cups.")
+        page.keyboard.press("Escape") if key == "Escape" else page.get_by_role("button", name=key).click()
+        expect(page.locator("dialog")).to_have_count(0)
+        go(page, f"#/agents/{agent}/sources?add=text")
+        expect(field).to_have_value(kept)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_label("API key")).to_be_visible()
+    sign_in(page, KEY)
+
+
+def question(page, agent):
+    """A question without a reply is there when its view is shown again."""
+    go(page, f"#/agents/{agent}/playground")
+    page.route("**/v1/conversations", lambda route: route.abort(), times=1)
+    page.get_by_label("Your question").fill(QUESTION)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_be_visible()
+    go(page, "#/usage")
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_role("dialog")).to_contain_text("was not sent")
+    page.get_by_role("button", name="Cancel").click()
+    go(page, f"#/agents/{agent}/playground")
+    expect(page.get_by_label("Your question")).to_have_value(QUESTION)
+    page.get_by_label("Your question").press("Enter")
+    expect(page.locator(".citation")).to_be_visible()
+    go(page, "#/usage")
+    go(page, f"#/agents/{agent}/playground")
+    expect(page.get_by_label("Your question")).to_have_value("")
+
+
+def rating(page, agent):
+    """Each press of a rating is answered before the next is sent."""
+    page.get_by_label("Your question").fill(QUESTION)
+    page.keyboard.press("Enter")
+    sent = []
+
+    def slow(route):
+        sent.append(route.request.method)
+        if len(sent) == 1:
+            page.wait_for_timeout(400)
+            assert sent == ["PUT"], sent
+        route.continue_()
+
+    page.route("**/rating", slow)
+    good = page.get_by_role("button", name="Good reply")
+    good.dblclick()
+    expect(good).to_have_attribute("aria-pressed", "false")
+    page.get_by_role("button", name="Bad reply").click()
+    expect(page.get_by_role("button", name="Say why")).to_be_visible()
+    for _ in range(100):
+        if len(sent) == 3:
+            break
+        page.wait_for_timeout(100)
+    settled(page)
+    page.unroute("**/rating")
+    assert sent == ["PUT", "DELETE", "PUT"], sent
+    conversation = api("GET", f"/v1/agents/{agent}/conversations")["data"][0]["id"]
+    assert api("GET", f"/v1/conversations/{conversation}")["messages"][1]["rating"]["value"] == "down"
+
+
+def refused_key(browser, agent):
+    """A question whose key was deleted meanwhile is there for another key."""
+    key = api("POST", "/v1/api_keys", {"name": "Meanwhile", "permissions": ["agents:read", "conversations:write", "conversations:read"]})
+    with console(browser, key=key["key"]) as page:
+        go(page, f"#/agents/{agent}/playground")
+        page.get_by_label("Your question").fill(QUESTION)
+        api("DELETE", f"/v1/api_keys/{key['id']}")
+        # The server remembers a key that was found for less than a second.
+        page.wait_for_timeout(1_100)
+        page.get_by_label("Your question").press("Enter")
+        expect(page.get_by_label("API key")).to_be_visible()
+        sign_in(page, KEY)
+        expect(page.get_by_label("Your question")).to_have_value(QUESTION)

@@ -7,7 +7,7 @@ import { LIMITS } from '../lib/limits.js';
 import { can, has, session } from '../lib/session.js';
 import { field } from './field.js';
 import { dialogForm, open, redraw, toast } from './layers.js';
-import { badge, button, icon, sentence, when } from './parts.js';
+import { badge, button, icon, sentence, when, words } from './parts.js';
 import { openCitation } from './passages.js';
 import { prose } from './prose.js';
 import { openReceipt } from './receipt.js';
@@ -34,6 +34,9 @@ export function messageView(message, options) {
     ${message.rating?.comment ? html`<p class="comment small">${icon('message-circle', 13)} ${message.rating.comment}</p>` : nothing}</li>`;
 }
 
+/** Ratings on their way, by message: each is sent when the one before has been answered. @type {WeakMap<object, Promise<any>>} */
+const onTheirWay = new WeakMap();
+
 /** @param {any} message @param {{conversation: string | null, update: () => void}} options */
 function rating(message, { conversation, update }) {
   const value = message.rating?.value;
@@ -41,15 +44,22 @@ function rating(message, { conversation, update }) {
   const path = `v1/conversations/${conversation}/messages/${message.n}/rating`;
   const rate = async (/** @type {'up' | 'down'} */ wanted) => {
     const before = message.rating;
-    const isRemoved = value === wanted;
+    const isRemoved = before?.value === wanted;
     message.rating = isRemoved ? null : { value: wanted, comment: null };
     update();
+    const earlier = onTheirWay.get(message);
+    const sent = (async () => {
+      await earlier?.catch(() => {});
+      return isRemoved ? session.api.json('DELETE', path) : session.api.json('PUT', path, { body: { value: wanted } });
+    })();
+    onTheirWay.set(message, sent);
+    const isLast = () => onTheirWay.get(message) === sent;
     try {
-      if (isRemoved) await session.api.json('DELETE', path);
-      else message.rating = await session.api.json('PUT', path, { body: { value: wanted } });
+      const rated = await sent;
+      if (isLast()) message.rating = rated;
     } catch (error) {
-      message.rating = before;
-      toast(sentence(toApiError(error).message));
+      if (isLast()) message.rating = before;
+      toast(words(sentence(toApiError(error).message)));
     }
     update();
   };

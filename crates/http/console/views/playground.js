@@ -14,7 +14,7 @@ import { button, empty, heading, icon, linkButton, problem, textOf } from '../ui
 import { messageView } from '../ui/transcript.js';
 
 const FRAME_MS = 16;
-/** Questions that were written and not sent, by agent. @type {Map<string, string>} */
+/** Questions that are being written or have no reply, by agent. @type {Map<string, string>} */
 const drafts = new Map();
 
 holdsUnsent({ has: () => drafts.size > 0, forget: () => drafts.clear() });
@@ -104,11 +104,22 @@ export function playground(context) {
     }, FRAME_MS);
   };
   const name = (id) => new Loaded(context, (signal) => (can('agents:read') ? session.api.get(`v1/agents/${encodeURIComponent(id)}`, {}, signal) : Promise.resolve({ id, name: id, status: 'active' })));
-  let threads = [new Thread(agent, draw)];
+  let text = drafts.get(agent) || '';
+  /** Keeps what would be lost with the view: the question without a reply, and what is being written. */
+  const keep = () => {
+    if (context.signal.aborted) return;
+    const kept = [threads.find((thread) => thread.open)?.open?.text, text].filter(Boolean).join('\n');
+    if (kept) drafts.set(agent, kept);
+    else drafts.delete(agent);
+  };
+  const changed = () => {
+    keep();
+    draw();
+  };
+  let threads = [new Thread(agent, changed)];
   let shown = [name(agent)];
   /** @type {any[]} */
   let others = [];
-  let text = drafts.get(agent) || '';
   const other = context.query.get('beside');
   context.signal.addEventListener('abort', () => threads.forEach((thread) => thread.stop?.abort()), { once: true });
   if (can('agents:read')) {
@@ -122,7 +133,7 @@ export function playground(context) {
     threads = threads.slice(0, 1);
     shown = shown.slice(0, 1);
     if (id) {
-      threads.push(new Thread(id, draw));
+      threads.push(new Thread(id, changed));
       shown.push(name(id));
     }
   };
@@ -130,7 +141,7 @@ export function playground(context) {
   const isBusy = () => threads.some((thread) => thread.isBusy);
   const write = (written) => {
     text = written;
-    drafts.set(agent, written);
+    keep();
     context.update();
   };
   const ask = (/** @type {Event | null} */ event) => {
@@ -148,7 +159,8 @@ export function playground(context) {
     write(taken || text);
   };
   const begin = () => {
-    threads = threads.map((thread) => new Thread(thread.agent, draw));
+    threads = threads.map((thread) => new Thread(thread.agent, changed));
+    keep();
     context.update();
     /** @type {HTMLElement | null} */ (document.querySelector('.composer textarea'))?.focus();
   };
