@@ -12,6 +12,8 @@ def forms(browser):
     with console(browser, height=600) as page:
         refused(page, agent, widget)
         choices(page, agent, widget)
+    with console(browser) as page:
+        right_to_left(page)
     with console(browser, forced_colors="active") as page:
         forced(page, agent)
     api("DELETE", f"/v1/agents/{agent}")
@@ -76,3 +78,28 @@ def forced(page, agent):
     assert len(set(colours)) == 2, colours
     go(page, f"#/agents/{agent}/settings")
     expect(page.locator(".savebar")).not_to_have_css("background-color", CLEAR)
+
+
+def right_to_left(page):
+    """Texts of people have the direction of their own language."""
+    agent = api("POST", "/v1/agents", {"name": "متجر (1)"})["id"]
+    api("POST", f"/v1/agents/{agent}/sources", {"type": "text", "content": "يفتح متجر الشاي الساعة 8:00 صباحا (كل يوم)."})
+    trained(agent)
+    go(page, f"#/agents/{agent}/playground")
+    composer = page.get_by_label("Your question")
+    composer.fill("متى يفتح متجر الشاي؟ (8:00)")
+    expect(composer).to_have_css("direction", "rtl")
+    composer.press("Enter")
+    expect(page.locator(".citation")).to_be_visible()
+    for each in (".bubble", ".prose p", ".citation .clip"):
+        expect(page.locator(each).first).to_have_css("direction", "rtl")
+    page.locator(".citation").click()
+    expect(page.locator("dialog .passage").first).to_have_css("direction", "rtl")
+    page.keyboard.press("Escape")
+    go(page, f"#/agents/{agent}/conversations")
+    expect(page.locator(".entries a.lines")).to_have_css("direction", "rtl")
+    go(page, f"#/agents/{agent}/settings")
+    expect(page.get_by_label("Name", exact=True)).to_have_css("direction", "rtl")
+    # What the console says itself stays as it is.
+    expect(page.get_by_role("heading", name="Settings")).to_have_css("direction", "ltr")
+    api("DELETE", f"/v1/agents/{agent}")

@@ -52,9 +52,9 @@ export function field(form, options) {
       ? html`<span class="limit ${isOver ? 'over' : ''}" id="${id}-limit">${number(length)} / ${number(options.most)}</span>`
       : options.limit ? html`<span class="limit" id="${id}-limit">${options.limit}</span>` : nothing}</div>
     ${options.rows
-      ? html`<textarea id=${id} name=${options.name} rows=${options.rows} class=${options.mono ? 'mono' : nothing} placeholder=${options.placeholder || nothing} ?required=${options.required} ?autofocus=${options.autofocus}
+      ? html`<textarea id=${id} dir="auto" name=${options.name} rows=${options.rows} class=${options.mono ? 'mono' : nothing} placeholder=${options.placeholder || nothing} ?required=${options.required} ?autofocus=${options.autofocus}
           aria-invalid=${invalid} aria-describedby=${described || nothing} .value=${live(String(value))} @input=${input}></textarea>`
-      : html`<input id=${id} name=${options.name} type=${options.type || 'text'} class=${options.mono ? 'mono' : nothing} placeholder=${options.placeholder || nothing} ?required=${options.required} ?autofocus=${options.autofocus}
+      : html`<input id=${id} dir="auto" name=${options.name} type=${options.type || 'text'} class=${options.mono ? 'mono' : nothing} placeholder=${options.placeholder || nothing} ?required=${options.required} ?autofocus=${options.autofocus}
           min=${options.min ?? nothing} max=${options.max ?? nothing} step=${options.step ?? nothing} autocomplete=${options.autocomplete || 'off'} spellcheck=${options.spellcheck === false ? 'false' : nothing}
           aria-invalid=${invalid} aria-describedby=${described || nothing} .value=${live(String(value))} @input=${input}>`}
     ${options.hint ? html`<p class="hint" id="${id}-hint">${options.hint}</p>` : nothing}${objection(id, error)}</div>`;

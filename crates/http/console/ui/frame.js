@@ -92,7 +92,7 @@ export function frame(view, update) {
       <a class="brand" href="#/agents"><img src=${MARK} width="24" height="24" alt="">Cicerone</a>
       <button type="button" class="finder" @click=${openPalette}>${icon('search')}<span>Go to…</span><kbd>Ctrl K</kbd></button>
       <nav aria-label="Console">
-        ${agent ? html`<div class="group"><p class="group-name" title=${agent.name}>${icon('bot', 14)}<span class="clip">${agent.name || 'Agent'}</span></p><ul role="list">${agentViews(agent.id).map(link)}</ul></div>` : nothing}
+        ${agent ? html`<div class="group"><p class="group-name" title=${agent.name}>${icon('bot', 14)}<span class="clip" dir="auto">${agent.name || 'Agent'}</span></p><ul role="list">${agentViews(agent.id).map(link)}</ul></div>` : nothing}
         <div class="group"><p class="group-name"><span class="clip">${session.me.account.name}</span></p><ul role="list">${accountViews().map(link)}</ul></div>
       </nav>
       <footer>

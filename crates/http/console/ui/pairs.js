@@ -34,7 +34,7 @@ export function pairsTable(form) {
   const used = written(rows).length;
   const cell = (/** @type {Pair} */ row, /** @type {number} */ index, /** @type {keyof Pair} */ column) => {
     const isLong = column === 'question' && characters(row.question) > LIMITS.question;
-    return html`<td><textarea rows="2" placeholder=${column === 'question' ? 'Question' : 'Answer'} aria-label="${column === 'question' ? 'Question' : 'Answer'} ${index + 1}" aria-invalid=${isLong ? 'true' : nothing} .value=${live(row[column])}
+    return html`<td><textarea rows="2" dir="auto" placeholder=${column === 'question' ? 'Question' : 'Answer'} aria-label="${column === 'question' ? 'Question' : 'Answer'} ${index + 1}" aria-invalid=${isLong ? 'true' : nothing} .value=${live(row[column])}
       @input=${(event) => put(index, column, textOf(event))} @paste=${column === 'question' ? (/** @type {ClipboardEvent} */ event) => paste(event, index) : nothing}></textarea></td>`;
   };
   return html`<div class="stack tight">

@@ -30,7 +30,7 @@ export const linkButton = (address, options) => html`<a class="button ${options.
 
 /** A heading of a view, with what can be done there. @param {unknown} title @param {{about?: unknown, actions?: unknown, above?: unknown}} [more] */
 export const heading = (title, more = {}) => html`<header class="heading">
-  <div class="grow">${more.above ? html`<p class="above">${more.above}</p>` : nothing}<h1 tabindex="-1">${title}</h1>${more.about ? html`<p class="about">${more.about}</p>` : nothing}</div>
+  <div class="grow">${more.above ? html`<p class="above">${more.above}</p>` : nothing}<h1 tabindex="-1"><bdi>${title}</bdi></h1>${more.about ? html`<p class="about">${more.about}</p>` : nothing}</div>
   ${more.actions ? html`<div class="row">${more.actions}</div>` : nothing}</header>`;
 
 /**

@@ -49,7 +49,7 @@ export function openCitation({ agent, citation, reply, message, chosen = 0 }) {
   let around = load();
   const address = () => to(['agents', agent, 'sources', citation.id, 'documents', current?.document_id || citation.document_id || ''], { passage: current?.position, reply: message });
   open({
-    title: () => html`<span class="quiet small">Source</span> ${citation.title}`,
+    title: () => html`<span class="quiet small">Source</span> <bdi>${citation.title}</bdi>`,
     kind: 'panel',
     content: () => html`<div class="stack">
       ${passages.length > 1 ? html`<nav class="pager" aria-label="Passages">${passages.map((each, /** @type {number} */ index) => html`<button type="button" aria-pressed=${each === current ? 'true' : 'false'} @click=${() => {
@@ -67,13 +67,13 @@ export function openCitation({ agent, citation, reply, message, chosen = 0 }) {
 function passageInPlace(around, cited, reply) {
   const place = placeOf(cited);
   const head = place ? html`<p class="small quiet">${place}</p>` : nothing;
-  const asItWas = html`${head}<blockquote class="passage cited">${marked(cited.text, reply)}</blockquote>`;
+  const asItWas = html`${head}<blockquote class="passage cited" dir="auto">${marked(cited.text, reply)}</blockquote>`;
   if (!around) return asItWas;
   if (!around.value) return around.error ? html`${notice('warning', html`<p>${around.error.status === 404 ? 'The source was deleted since. This is what the reply was based on:' : words(sentence(around.error.message))}</p>`)}${asItWas}` : waiting(5);
   const index = around.value.findIndex((each) => each.position === cited.position && each.document_id === cited.document_id);
   if (index < 0) return html`${notice('warning', html`<p>The document has changed since. This is what the reply was based on:</p>`)}${asItWas}`;
   const isChanged = !around.value[index].text.startsWith(cited.text.replace(/…$/, '').slice(0, 200));
   return html`${isChanged ? notice('warning', html`<p>The document has changed since. This is what the reply was based on:</p>`) : nothing}
-    ${isChanged ? asItWas : html`${head}${around.value.slice(Math.max(0, index - AROUND), index + AROUND + 1).map((each) => html`<div class="passage ${each.position === cited.position ? 'cited' : 'near'}">${each.position === cited.position ? marked(each.text, reply) : each.text}</div>`)}`}`;
+    ${isChanged ? asItWas : html`${head}${around.value.slice(Math.max(0, index - AROUND), index + AROUND + 1).map((each) => html`<div dir="auto" class="passage ${each.position === cited.position ? 'cited' : 'near'}">${each.position === cited.position ? marked(each.text, reply) : each.text}</div>`)}`}`;
 }
 

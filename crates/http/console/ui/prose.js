@@ -24,16 +24,16 @@ function inline(part) {
 function block(part) {
   const text = (part.inlines || []).map(inline);
   switch (part.kind) {
-    case 'paragraph': return html`<p>${text}</p>`;
+    case 'paragraph': return html`<p dir="auto">${text}</p>`;
     // Headings of a reply are no headings of the page.
-    case 'heading': return html`<p class="heading-${Math.min(part.level || 1, 4)}"><strong>${text}</strong></p>`;
+    case 'heading': return html`<p dir="auto" class="heading-${Math.min(part.level || 1, 4)}"><strong>${text}</strong></p>`;
     case 'code': return html`<pre tabindex="0"><code>${part.text}</code></pre>`;
-    case 'quote': return html`<blockquote>${part.blocks?.map(block)}</blockquote>`;
+    case 'quote': return html`<blockquote dir="auto">${part.blocks?.map(block)}</blockquote>`;
     case 'rule': return html`<hr>`;
-    case 'table': return html`<div class="scroll" tabindex="0"><table><thead><tr>${part.rows?.[0].map((cell) => html`<th>${cell.map(inline)}</th>`)}</tr></thead><tbody>${part.rows?.slice(1).map((row) => html`<tr>${row.map((cell) => html`<td>${cell.map(inline)}</td>`)}</tr>`)}</tbody></table></div>`;
+    case 'table': return html`<div class="scroll" tabindex="0"><table dir="auto"><thead><tr>${part.rows?.[0].map((cell) => html`<th>${cell.map(inline)}</th>`)}</tr></thead><tbody>${part.rows?.slice(1).map((row) => html`<tr>${row.map((cell) => html`<td>${cell.map(inline)}</td>`)}</tr>`)}</tbody></table></div>`;
     default: {
       const items = part.items?.map((item) => html`<li>${item.length === 1 && item[0].kind === 'paragraph' ? (item[0].inlines || []).map(inline) : item.map(block)}</li>`);
-      return part.ordered ? html`<ol start=${part.first ?? nothing}>${items}</ol>` : html`<ul>${items}</ul>`;
+      return part.ordered ? html`<ol dir="auto" start=${part.first ?? nothing}>${items}</ol>` : html`<ul dir="auto">${items}</ul>`;
     }
   }
 }

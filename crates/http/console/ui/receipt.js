@@ -33,11 +33,11 @@ function view(receipt, agent) {
       <div><dt>Search</dt><dd>${search.by_meaning ? 'by words and meaning' : 'by words'}</dd></div>
       <div><dt>Request</dt><dd><code>${receipt.request_id || '–'}</code></dd></div>
     </dl>
-    ${search.terms?.length ? html`<section class="stack tight"><h3>Searched for</h3><ul class="chips">${search.terms.map((term) => html`<li class=${term.is_context ? 'quiet' : nothing} title="weight ${term.weight.toFixed(2)}${term.is_context ? ', from earlier messages' : ''}">${term.text}</li>`)}</ul></section>` : nothing}
+    ${search.terms?.length ? html`<section class="stack tight"><h3>Searched for</h3><ul class="chips">${search.terms.map((term) => html`<li dir="auto" class=${term.is_context ? 'quiet' : nothing} title="weight ${term.weight.toFixed(2)}${term.is_context ? ', from earlier messages' : ''}">${term.text}</li>`)}</ul></section>` : nothing}
     <section class="stack tight"><h3>Found ${receipt.hits.length ? nothing : '– nothing'}</h3>
       <ol class="hits">${receipt.hits.map((hit) => html`<li class=${hit.is_cited ? 'cited' : hit.is_relevant ? nothing : 'below'}>
-        <div class="row apart"><a class="clip" href=${to(['agents', agent, 'sources', hit.source_id, 'documents', hit.document_id], { passage: hit.position })}>${hit.title || hit.document_id}</a><span class="number small">${hit.score.toFixed(2)}</span></div>
+        <div class="row apart"><a class="clip" href=${to(['agents', agent, 'sources', hit.source_id, 'documents', hit.document_id], { passage: hit.position })}><bdi>${hit.title || hit.document_id}</bdi></a><span class="number small">${hit.score.toFixed(2)}</span></div>
         <p class="row tight small">${hit.is_cited ? html`<span class="badge success">${icon('check', 12)}cited</span>` : nothing}${hit.is_sent ? html`<span class="badge quiet">sent to the model</span>` : nothing}${hit.is_relevant ? nothing : html`<span class="badge warning">below the floor</span>`}${hit.is_current ? nothing : html`<span class="badge quiet">changed since</span>`}<span class="quiet">${placeOf(hit)}</span></p>
-        ${hit.text ? html`<p class="small lines">${hit.text}</p>` : nothing}</li>`)}</ol></section>
+        ${hit.text ? html`<p class="small lines" dir="auto">${hit.text}</p>` : nothing}</li>`)}</ol></section>
     <section class="stack tight"><h3>Time</h3><table class="table compact"><tbody>${receipt.stages.map((stage) => html`<tr><th scope="row">${stage.name}</th><td class="grow">${meter(stage.ms, total, `${stage.name}: ${milliseconds(stage.ms)}`)}</td><td class="number">${milliseconds(stage.ms)}</td></tr>`)}</tbody></table></section></div>`;
 }

@@ -20,18 +20,18 @@ const RECEIPT = '/v1/conversations/{conversation_id}/messages/{n}/receipt';
  */
 export function messageView(message, options) {
   if (message.role === 'user') {
-    return html`<li class="message user" id=${message.n ? `message-${message.n}` : nothing}><span class="unseen">Question:</span><div class="bubble">${message.content}</div></li>`;
+    return html`<li class="message user" id=${message.n ? `message-${message.n}` : nothing}><span class="unseen">Question:</span><div class="bubble" dir="auto">${message.content}</div></li>`;
   }
   const isStored = Boolean(options.conversation && message.n && !options.isWriting);
   const sources = message.sources_used || [];
   return html`<li class="message assistant" id=${message.n ? `message-${message.n}` : nothing} aria-busy=${options.isWriting ? 'true' : nothing}><span class="unseen">Reply:</span>
     ${message.content ? prose(message.content) : options.isWriting ? html`<p class="writing"><span class="unseen">Writing…</span><i></i><i></i><i></i></p>` : nothing}
     ${sources.length ? html`<ol class="citations" aria-label="Sources">${sources.map((citation, /** @type {number} */ index) => html`<li><button type="button" class="citation"
-      @click=${() => openCitation({ agent: options.agent, citation, reply: message.content, message: isStored ? `${options.conversation}.${message.n}` : undefined })}><span class="index">${index + 1}</span><span class="clip">${citation.title}</span></button></li>`)}</ol>` : nothing}
+      @click=${() => openCitation({ agent: options.agent, citation, reply: message.content, message: isStored ? `${options.conversation}.${message.n}` : undefined })}><span class="index">${index + 1}</span><span class="clip" dir="auto">${citation.title}</span></button></li>`)}</ol>` : nothing}
     ${isStored ? html`<div class="row tight under">${message.answered === false || message.answered === undefined && !sources.length ? badge('unanswered', 'not covered by the sources') : nothing}
       ${rating(message, options)}${has('get', RECEIPT) && can('conversations:read') ? button({ label: 'Receipt', icon: 'receipt-text', kind: 'plain', small: true }, () => openReceipt(String(options.conversation), message.n, options.agent)) : nothing}
       ${message.timestamp ? html`<span class="small quiet">${when(message.timestamp)}</span>` : nothing}</div>` : nothing}
-    ${message.rating?.comment ? html`<p class="comment small">${icon('message-circle', 13)} ${message.rating.comment}</p>` : nothing}</li>`;
+    ${message.rating?.comment ? html`<p class="comment small">${icon('message-circle', 13)} <bdi>${message.rating.comment}</bdi></p>` : nothing}</li>`;
 }
 
 /** Ratings on their way, by message: each is sent when the one before has been answered. @type {WeakMap<object, Promise<any>>} */

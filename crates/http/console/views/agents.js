@@ -34,14 +34,14 @@ export function askable(context) {
   return {
     title: 'Agents',
     render: () => html`${heading('Agents', { about: 'Those that your key may ask.' })}${problem(models.error, () => models.reload())}
-      ${models.value ? models.value.data.length ? html`<ul class="entries">${models.value.data.map((each) => html`<li><a href=${to(['agents', each.id, 'playground'])}>${each.name}</a></li>`)}</ul>` : empty('bot', 'No agents', 'There is none that is active.') : models.error ? nothing : waiting()}`,
+      ${models.value ? models.value.data.length ? html`<ul class="entries">${models.value.data.map((each) => html`<li><a href=${to(['agents', each.id, 'playground'])}><bdi>${each.name}</bdi></a></li>`)}</ul>` : empty('bot', 'No agents', 'There is none that is active.') : models.error ? nothing : waiting()}`,
   };
 }
 
 /** @param {any} agent */
 const tile = (agent) => html`<li class="tile"><a class="cover" href=${to(['agents', agent.id])}><span class="unseen">Open ${agent.name}</span></a>
-  <div class="row apart top"><h2>${agent.name}</h2>${badge(agent.status)}</div>
-  <p class="quiet lines">${agent.system_prompt || 'No instructions.'}</p>
+  <div class="row apart top"><h2><bdi>${agent.name}</bdi></h2>${badge(agent.status)}</div>
+  <p class="quiet lines" dir="auto">${agent.system_prompt || 'No instructions.'}</p>
   <p class="small quiet row apart"><span>${agent.model}</span><span>changed ${when(agent.updated_at)}</span></p>
   <div class="row tight links">${can('conversations:write') ? html`<a class="button small" href=${to(['agents', agent.id, 'playground'])}>${icon('message-circle')}Ask</a>` : nothing}
   ${can('sources:read') ? html`<a class="button small" href=${to(['agents', agent.id, 'sources'])}>${icon('book-open')}Sources</a>` : nothing}</div></li>`;

@@ -74,9 +74,9 @@ export function checksView(context) {
 }
 
 /** @param {string} label @param {number} index @param {string} value @param {(event: Event) => void} input */
-const area = (label, index, value, input) => html`<textarea rows="2" aria-label="${label} ${index + 1}" .value=${live(value)} @input=${input}></textarea>`;
+const area = (label, index, value, input) => html`<textarea rows="2" dir="auto" aria-label="${label} ${index + 1}" .value=${live(value)} @input=${input}></textarea>`;
 
 /** @param {any} run @param {number} index */
 const runView = (run, index) => html`<li><div class="row apart"><span class="row tight">${run.status === 'done' ? badge(run.failed ? 'failed' : 'passed', run.failed ? `${number(run.failed)} failed` : 'all passed') : badge(run.status)}<span class="quiet">${number(run.passed)} of ${number(run.passed + run.failed)} passed · ${TRIGGERS[run.trigger] || run.trigger}</span></span><span class="small quiet">${when(run.created_at)}</span></div>
   ${run.error_message ? html`<p class="small danger-text">${words(run.error_message)}</p>` : nothing}
-  ${run.results?.length ? html`<details ?open=${index === 0 && run.failed > 0}><summary class="small">${icon('chevron-right', 13)}Replies</summary><table class="table compact"><thead><tr><th scope="col">Question</th><th scope="col">Outcome</th><th scope="col">Reply</th></tr></thead><tbody>${run.results.map((each) => html`<tr><td>${each.question}</td><td>${badge(each.passed ? 'passed' : 'failed')}${each.reason ? html`<p class="small danger-text">${words(each.reason)}</p>` : nothing}</td><td class="small">${each.reply || '–'}</td></tr>`)}</tbody></table></details>` : nothing}</li>`;
+  ${run.results?.length ? html`<details ?open=${index === 0 && run.failed > 0}><summary class="small">${icon('chevron-right', 13)}Replies</summary><table class="table compact"><thead><tr><th scope="col">Question</th><th scope="col">Outcome</th><th scope="col">Reply</th></tr></thead><tbody>${run.results.map((each) => html`<tr><td dir="auto">${each.question}</td><td>${badge(each.passed ? 'passed' : 'failed')}${each.reason ? html`<p class="small danger-text">${words(each.reason)}</p>` : nothing}</td><td class="small" dir="auto">${each.reply || '–'}</td></tr>`)}</tbody></table></details>` : nothing}</li>`;

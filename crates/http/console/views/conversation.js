@@ -74,5 +74,5 @@ function visitorView({ visitor, lead, handoff_requested_at: wanted }, agent) {
     <dl class="facts"><div><dt>Visitor</dt><dd><bdi>${visitor.name || visitor.subject || 'anonymous'}</bdi> <a class="small nowrap" href=${to(['agents', agent, 'conversations'], { visitor: visitor.id })}>all conversations</a></dd></div>
       ${fact('Identity', visitor.name && visitor.subject)}${fact('Signed-in email', visitor.email)}
       ${lead ? html`${fact('Name', lead.name)}${fact('Email', lead.email)}${fact('Phone', lead.phone)}` : nothing}</dl>
-    ${lead?.message ? html`<p class="comment">${lead.message}</p>` : nothing}</section>`;
+    ${lead?.message ? html`<p class="comment" dir="auto">${lead.message}</p>` : nothing}</section>`;
 }

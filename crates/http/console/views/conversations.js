@@ -89,7 +89,7 @@ export function conversationsView(context) {
           event.preventDefault();
           turn({ text });
         }}>
-          ${takes(LIST, 'text') ? html`<label class="grow">Words in a message<input type="search" maxlength=${LIMITS.search} placeholder="parking" .value=${live(text)} @input=${(event) => {
+          ${takes(LIST, 'text') ? html`<label class="grow">Words in a message<input type="search" dir="auto" maxlength=${LIMITS.search} placeholder="parking" .value=${live(text)} @input=${(event) => {
             text = textOf(event);
           }} @search=${() => turn({ text })}></label>` : nothing}
           <label>Rating${options('rating', [['', 'Any'], ['down', 'Rated bad'], ['up', 'Rated good']])}</label>
@@ -112,8 +112,8 @@ function entry(each, agent, messages) {
   const [question, reply] = ['user', 'assistant'].map((role) => messages.find((message) => message.role === role)?.content);
   const pairs = Object.entries(each.metadata || {});
   const address = to(['agents', agent, 'conversations', each.id]) + (each.match ? `?n=${each.match.n}` : '');
-  return html`<li><div class="row apart"><a class="lines" href=${address}>${each.match ? each.match.text : question ? head(question, 200) : html`<span class="mono">${each.id}</span>`}</a><span class="small quiet nowrap">${when(each.updated_at)}</span></div>
-    ${reply ? html`<p class="quiet clip">${head(reply, 300)}</p>` : nothing}
+  return html`<li><div class="row apart"><a class="lines" dir="auto" href=${address}>${each.match ? each.match.text : question ? head(question, 200) : html`<span class="mono">${each.id}</span>`}</a><span class="small quiet nowrap">${when(each.updated_at)}</span></div>
+    ${reply ? html`<p class="quiet clip" dir="auto">${head(reply, 300)}</p>` : nothing}
     <p class="row tight small"><span class="quiet">${count(each.message_count, 'message')}</span><span class="quiet">· ${CHANNELS[each.channel] || each.channel}</span>
     ${each.handoff_requested_at ? badge('handoff', 'asked for a person') : nothing}${each.lead ? badge('lead', 'left contact details') : nothing}
     ${each.unanswered_count ? badge('unanswered', `${number(each.unanswered_count)} not answered`) : nothing}${each.ratings.up ? html`<span class="badge success">${icon('thumbs-up', 12)}${each.ratings.up}</span>` : nothing}${each.ratings.down ? html`<span class="badge danger">${icon('thumbs-down', 12)}${each.ratings.down}</span>` : nothing}

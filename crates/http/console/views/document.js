@@ -45,10 +45,10 @@ export function documentView(context) {
           shown = next;
           context.update();
         })}</div>
-        ${shown === 'text' ? html`<pre class="plain-text" tabindex="0">${value.text}</pre>` : html`${passages.isLoaded && !items.length ? empty('file-text', 'No passages', 'Nothing of it can be found by a question.') : nothing}
+        ${shown === 'text' ? html`<pre class="plain-text" dir="auto" tabindex="0">${value.text}</pre>` : html`${passages.isLoaded && !items.length ? empty('file-text', 'No passages', 'Nothing of it can be found by a question.') : nothing}
           ${passages.isLoaded ? nothing : waiting(6)}
           <ol class="passages">${items.map((passage) => html`<li id="passage-${passage.position}" class="passage ${passage.position === position ? 'cited' : ''}"><p class="small quiet row apart"><span>${placeOf(passage)}</span><span class="number">${number(passage.position + 1)}</span></p>
-            <div>${passage.position === position ? marked(passage.text, reply.value || '') : passage.text}</div></li>`)}</ol>${items === passages.items ? more(passages) : nothing}`}</div>`;
+            <div dir="auto">${passage.position === position ? marked(passage.text, reply.value || '') : passage.text}</div></li>`)}</ol>${items === passages.items ? more(passages) : nothing}`}</div>`;
     },
   };
 }

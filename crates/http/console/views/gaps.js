@@ -38,7 +38,7 @@ export function gapsView(context) {
     without(gap.id);
     toast('Answered. The agent knows it as soon as the pair is trained.');
   };
-  const view = (gap) => html`<li><div class="row apart nowrap-wide"><span class="row tight grow"><span class="count badge" title="${number(gap.unanswered)} not answered, ${number(gap.rated_down)} rated bad">${number(gap.count)}×</span><b class="grow">${gap.question}</b></span>
+  const view = (gap) => html`<li><div class="row apart nowrap-wide"><span class="row tight grow"><span class="count badge" title="${number(gap.unanswered)} not answered, ${number(gap.rated_down)} rated bad">${number(gap.count)}×</span><b class="grow" dir="auto">${gap.question}</b></span>
       <span class="row tight">${can('sources:write') && gap.status !== 'dismissed' && answering?.id !== gap.id ? button({ label: 'Answer', icon: 'pencil', small: true, kind: gap.status === 'open' ? 'primary' : '' }, () => {
         answering = { id: gap.id, form: new Form(context.update, { question: gap.question, answer: '' }, `gap ${gap.id}`) };
         context.update();
@@ -53,7 +53,7 @@ export function gapsView(context) {
         answering = null;
         context.update();
       })}</footer></form>` : nothing}
-    ${gap.examples.length ? html`<details><summary class="small">${icon('chevron-right', 13)}As it was asked</summary><ul class="stack tight small">${gap.examples.map((each) => html`<li>${can('conversations:read') ? html`<a href=${`${to(['agents', agent, 'conversations', each.conversation_id])}?n=${each.n}`}>${each.text}</a>` : each.text} <span class="quiet">${when(each.asked_at)}</span></li>`)}</ul></details>` : nothing}</li>`;
+    ${gap.examples.length ? html`<details><summary class="small">${icon('chevron-right', 13)}As it was asked</summary><ul class="stack tight small">${gap.examples.map((each) => html`<li>${can('conversations:read') ? html`<a href=${`${to(['agents', agent, 'conversations', each.conversation_id])}?n=${each.n}`}><bdi>${each.text}</bdi></a>` : html`<bdi>${each.text}</bdi>`} <span class="quiet">${when(each.asked_at)}</span></li>`)}</ul></details>` : nothing}</li>`;
   return {
     title: 'Gaps',
     changed: (query) => {

@@ -180,7 +180,7 @@ export function playground(context) {
         ${isEmpty() ? nothing : button({ label: 'New conversation', icon: 'plus' }, begin)}` })}
       ${shown[0].error ? problem(shown[0].error) : nothing}
       <div class="threads">${threads.map((thread, index) => html`<section class="thread" aria-label=${shown[index].value?.name || 'Conversation'}>
-        ${threads.length > 1 ? html`<header class="row apart"><h2 class="clip">${shown[index].value?.name || '…'}</h2><span class="small quiet">${shown[index].value?.model}, ${shown[index].value?.answer_floor}</span></header>` : nothing}
+        ${threads.length > 1 ? html`<header class="row apart"><h2 class="clip" dir="auto">${shown[index].value?.name || '…'}</h2><span class="small quiet">${shown[index].value?.model}, ${shown[index].value?.answer_floor}</span></header>` : nothing}
         ${thread.messages.length ? html`<div role="log" aria-live="off" aria-label="Messages"><ol class="messages">${repeat(thread.messages, (_, at) => at, (message, at) => messageView(message, {
           agent: thread.agent, conversation: thread.conversation, update: context.update, isWriting: thread.isBusy && at === thread.messages.length - 1 && message.role === 'assistant',
         }))}</ol></div>` : threads.length > 1 ? html`<p class="quiet">Your questions go to both.</p>` : empty('message-circle', `Ask ${shown[0].value?.name || 'the agent'}`, 'It answers from its sources, and every reply names those that it is based on.', can('sources:write') ? linkButton(to(['agents', agent, 'sources']), { label: 'Look at the sources', icon: 'book-open' }) : nothing)}
@@ -190,7 +190,7 @@ export function playground(context) {
       </section>`)}</div>
       <div class="unseen" role="status">${isBusy() ? 'The agent is writing.' : isEmpty() || threads.some((thread) => thread.open) ? '' : 'The reply is complete.'}</div>
       <form class="composer" @submit=${ask}><label class="unseen" for="question">Your question</label>
-        <textarea id="question" name="question" rows="1" placeholder="Ask a question" autocomplete="off" aria-describedby="question-limit" .value=${text} @keydown=${press} @input=${(event) => write(textOf(event))}></textarea>
+        <textarea id="question" dir="auto" name="question" rows="1" placeholder="Ask a question" autocomplete="off" aria-describedby="question-limit" .value=${text} @keydown=${press} @input=${(event) => write(textOf(event))}></textarea>
         <div class="row tight"><span class="limit ${characters(text) > LIMITS.message ? 'over' : ''}" id="question-limit">${number(characters(text))} / ${number(LIMITS.message)}</span>
         ${isBusy() ? button({ label: 'Stop', icon: 'square', hidden: true }, () => threads.forEach((thread) => thread.stop?.abort())) : button({ label: 'Ask', icon: 'arrow-up', kind: 'primary', type: 'submit', hidden: true, disabled: !text.trim() || characters(text) > LIMITS.message })}</div></form>
     </div>`,

@@ -74,7 +74,7 @@ function documents(list, source) {
     return isInWork(source) ? empty('clock', 'It is being read', 'Its documents appear here as soon as it is trained.') : empty('file-text', 'No documents', 'Nothing could be read from this source.');
   }
   return html`<div class="scroll"><table class="table"><thead><tr><th scope="col">Document</th><th scope="col" class="number">Characters</th><th scope="col" class="number rest">Pages</th></tr></thead><tbody>
-    ${repeat(list.items, (each) => each.id, (each) => html`<tr><td class="name"><a href=${to(['agents', each.agent_id, 'sources', each.source_id, 'documents', each.id])}>${each.title || each.url || 'Without a title'}</a>
+    ${repeat(list.items, (each) => each.id, (each) => html`<tr><td class="name"><a href=${to(['agents', each.agent_id, 'sources', each.source_id, 'documents', each.id])}><bdi>${each.title || each.url || 'Without a title'}</bdi></a>
       ${each.url ? html`<p class="small quiet clip">${each.url}</p>` : nothing}${each.warnings.map((warning) => html`<p class="small warning-text">${icon('triangle-alert', 12)} ${words(warning.message)}</p>`)}</td>
       <td class="number">${number(each.character_count)}</td><td class="number rest">${number(each.page_count)}</td></tr>`)}</tbody></table></div>${more(list)}`;
 }
@@ -100,9 +100,9 @@ function content(source) {
     } catch {
       // It is shown as it is.
     }
-    if (Array.isArray(pairs)) return html`<div class="scroll" tabindex="0" role="region" aria-label="Pairs"><table class="table"><thead><tr><th scope="col">Question</th><th scope="col">Answer</th></tr></thead><tbody>${pairs.map((pair) => html`<tr><td>${pair.question}</td><td>${pair.answer}</td></tr>`)}</tbody></table></div>`;
+    if (Array.isArray(pairs)) return html`<div class="scroll" tabindex="0" role="region" aria-label="Pairs"><table class="table"><thead><tr><th scope="col">Question</th><th scope="col">Answer</th></tr></thead><tbody>${pairs.map((pair) => html`<tr><td dir="auto">${pair.question}</td><td dir="auto">${pair.answer}</td></tr>`)}</tbody></table></div>`;
   }
-  return html`<pre class="plain-text" tabindex="0">${source.content}</pre>`;
+  return html`<pre class="plain-text" dir="auto" tabindex="0">${source.content}</pre>`;
 }
 
 /** @param {any} source @param {(read: any) => void} done */

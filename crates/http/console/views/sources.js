@@ -89,7 +89,7 @@ const first = (mayWrite, uploads, add) => (mayWrite ? html`<div class="first-sou
 function row(source, list, mayWrite) {
   const kind = KINDS[source.type] || KINDS.text;
   const { progress } = source;
-  return html`<tr><td class="name"><span class="kind" title=${kind.label}>${icon(kind.icon)}<span class="unseen">${kind.label}</span></span><a href=${to(['agents', source.agent_id, 'sources', source.id])}>${nameOf(source)}</a>
+  return html`<tr><td class="name"><span class="kind" title=${kind.label}>${icon(kind.icon)}<span class="unseen">${kind.label}</span></span><a href=${to(['agents', source.agent_id, 'sources', source.id])}><bdi>${nameOf(source)}</bdi></a>
     ${source.error_message ? html`<p class="small danger-text">${words(source.error_message)}</p>` : nothing}</td>
     <td>${badge(source.status)}${source.partially_read ? html` <span title=${source.partially_read.reason.replaceAll('`', '')}>${badge('partly', 'read in part')}</span>` : nothing}
       ${progress && isInWork(source) ? html`<div class="progress">${meter(progress.pages_done, progress.pages_found, 'Pages read')}<span class="small quiet number">${number(progress.pages_done)} of ${number(progress.pages_found)} pages</span></div>` : nothing}</td>
@@ -135,11 +135,11 @@ class Search {
         const found = await form.submit(() => session.api.json('POST', `v1/agents/${this.agent}/search`, { body: { query: form.values.query, limit: 8 } }));
         if (found) this.result = found;
         form.update();
-      }}><input class="grow" type="search" aria-label="Question" placeholder="When do you open?" maxlength=${LIMITS.message} .value=${form.values.query} @input=${(event) => form.set('query', textOf(event))}>
+      }}><input class="grow" type="search" dir="auto" aria-label="Question" placeholder="When do you open?" maxlength=${LIMITS.message} .value=${form.values.query} @input=${(event) => form.set('query', textOf(event))}>
         ${button({ label: 'Search', icon: 'search', type: 'submit', busy: form.isBusy })}</form>
       ${problem(form.error)}
       ${result ? html`<p class="small quiet">Confidence ${result.confidence.toFixed(2)}: ${result.confidence >= result.floor ? 'a question would be answered' : 'a question would not be answered'}, the floor is ${result.floor.toFixed(2)}.</p>
-        ${result.data.length ? html`<ol class="hits">${result.data.map((hit) => html`<li><div class="row apart"><a class="clip" href=${to(['agents', this.agent, 'sources', hit.source_id, 'documents', hit.document_id], { passage: hit.position })}>${hit.title || 'Without a title'}</a><span class="number small">${hit.score.toFixed(2)}</span></div>
-          ${placeOf(hit) ? html`<p class="small quiet">${placeOf(hit)}</p>` : nothing}<p class="small lines">${hit.text}</p></li>`)}</ol>` : html`<p class="quiet">Nothing was found.</p>`}` : nothing}</section>`;
+        ${result.data.length ? html`<ol class="hits">${result.data.map((hit) => html`<li><div class="row apart"><a class="clip" href=${to(['agents', this.agent, 'sources', hit.source_id, 'documents', hit.document_id], { passage: hit.position })}><bdi>${hit.title || 'Without a title'}</bdi></a><span class="number small">${hit.score.toFixed(2)}</span></div>
+          ${placeOf(hit) ? html`<p class="small quiet">${placeOf(hit)}</p>` : nothing}<p class="small lines" dir="auto">${hit.text}</p></li>`)}</ol>` : html`<p class="quiet">Nothing was found.</p>`}` : nothing}</section>`;
   }
 }
