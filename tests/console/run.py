@@ -17,6 +17,7 @@ import restricted
 import speed
 import units
 import unsent
+import visitors
 import widget
 import world
 
@@ -41,6 +42,7 @@ def main():
             "restricted": lambda: restricted.restricted(browser, made),
             "look": lambda: look.look(browser, made, museum.views(made), axe),
             "widget": lambda: widget.widget(browser, axe),
+            "visitors": lambda: visitors.visitors(browser),
             "hostile": lambda: hostile.hostile(browser, hook),
             # Needs a server whose book has a widget.
             "book": lambda: book.book(browser),

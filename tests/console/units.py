@@ -60,7 +60,7 @@ const block = part => ({ paragraph: () => `<p>${all(part.inlines)}</p>`, heading
 
 DRAW_NODES = """
 config => { const host = document.createElement('div');
-  window.ciceronePreview({ isKnown: false }, config, 'inline', host);
+  window.ciceronePreview({ credential: null }, config, 'inline', host);
   const all = node => [...node.childNodes].map(one).join('');
   const one = node => node.nodeType === 3 ? node.data : ({ A: () => `<a ${node.getAttribute('href')}>${all(node)}</a>`, STRONG: () => `<b>${all(node)}</b>`, EM: () => `<i>${all(node)}</i>`, CODE: () => node.parentElement.tagName === 'PRE' ? all(node) : `<c>${all(node)}</c>`, BR: () => '<br>', HR: () => '<hr>',
     PRE: () => `<pre>${all(node)}</pre>`, BLOCKQUOTE: () => `<q>${all(node)}</q>`, OL: () => `<ol${node.start}>${all(node)}</ol${node.start}>`, UL: () => `<ul>${all(node)}</ul>`, LI: () => `<li>${all(node)}</li>`, P: () => `<p>${all(node)}</p>`,

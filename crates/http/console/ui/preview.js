@@ -14,7 +14,7 @@ let problem = '';
 
 /** What the widget asks in place of the API. @param {boolean} showsSources */
 const service = (showsSources) => ({
-  isKnown: false, identity: 'preview', keep() {},
+  credential: null, identity: 'preview', keep() {},
   async call() {},
   async read() {
     return { data: [] };

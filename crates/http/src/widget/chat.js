@@ -47,8 +47,7 @@ export function chatOf(service, config, texts, changed) {
 
   function draw() {
     hello.hidden = Boolean(turns.childElementCount);
-    log.setAttribute('aria-busy', String(isBusy));
-    send.disabled = isBusy;
+    log.ariaBusy = send.ariaDisabled = `${isBusy}`;
     changed();
   }
 
@@ -125,8 +124,9 @@ export function chatOf(service, config, texts, changed) {
       draw();
       // What was written is not lost: it can be sent again.
       complain(reason(error), () => {
+        input.focus();
         for (const turn of both) turn.remove();
-        if (error.code === 'resource_not_found' || !service.isKnown) chat.id = null;
+        if (error.code === 'resource_not_found' || !service.credential) chat.id = null;
         ask(text);
       });
     }
@@ -157,13 +157,16 @@ export function chatOf(service, config, texts, changed) {
     trouble.replaceChildren(...(text ? [make('p', {}, text), again ? textButton(texts.retry, again) : ''] : []));
   }
 
-  /** Does something, and says why if it fails. @param {() => Promise<any>} work */
-  async function attempt(work) {
+  /** Does something, and says why if it fails. While an element is busy with it, it does nothing else. @param {() => Promise<any>} work @param {any} [element] */
+  async function attempt(work, element = {}) {
+    if (element.isBusy) return;
+    element.isBusy = true;
     try {
       await work();
     } catch (error) {
       complain(reason(error));
     }
+    element.isBusy = false;
   }
 
   /** Says something in the conversation. @param {string} text */
@@ -188,10 +191,11 @@ export function chatOf(service, config, texts, changed) {
       await service.call('PUT', `/conversations/${conversation_id}/messages/${n}/rating`, { value });
       show(value);
       tell('feedback', { conversation_id, n, value });
-    }), `.plain.${value}`));
-    const show = (/** @type {string | undefined} */ value) => buttons.forEach((each) => each.setAttribute('aria-pressed', String(each.classList.contains(value))));
+    }, row), `.plain.${value}`));
+    const show = (/** @type {string | undefined} */ value) => buttons.forEach((each) => (each.ariaPressed = `${each.classList.contains(value)}`));
+    const row = make('div.row.rating', {}, buttons);
     show(given);
-    return make('div.row.rating', {}, buttons);
+    return row;
   }
 
   return chat;

@@ -31,7 +31,7 @@ export function earlier(chat, language, leave) {
     return entry;
   };
   chat.attempt(async () => {
-    if (service.isKnown) rows.append(...(await service.read('')).data.map(row));
+    if (service.credential) rows.append(...(await service.read('')).data.map(row));
     none();
   });
   return rows;
@@ -51,7 +51,7 @@ export function address(chat, leave) {
       leave();
       chat.note(texts.lead_done);
       tell('lead', { conversation_id: chat.id, lead });
-    });
+    }, form);
   };
   return form;
 }

@@ -17,6 +17,9 @@ function readable(colour) {
   return .2126 * red + .7152 * green + .0722 * blue > .18 ? '#000' : '#fff';
 }
 
+/** @param {Element} element */
+const isUsable = (element) => element.checkVisibility() && !element.closest('[inert]');
+
 /** @param {DocumentOrShadowRoot} place @param {string} css */
 function dress(place, css) {
   const sheet = new CSSStyleSheet();
@@ -48,7 +51,7 @@ export function panelOf(service, config, mode, host) {
     await service.call('PUT', `/conversations/${chat.id}/handoff`, {});
     chat.isHandedOver = true;
     chat.note(texts.handoff_done);
-  }));
+  }, person));
   const lead = textButton(texts.lead, () => show(address(chat, leave)));
   const beside = make('div.beside');
   const offers = make('div.offers.row', {}, person, lead);
@@ -62,7 +65,7 @@ export function panelOf(service, config, mode, host) {
     if (event.key === 'Escape' && !event.isComposing) (beside.firstChild ? leave : close)();
     // Where it covers the page, the focus does not leave it for what cannot be seen.
     if (event.key === 'Tab' && isFloating && matchMedia(FILLS).matches) {
-      const all = [...panel.querySelectorAll('button, textarea, input, a, [tabindex="0"]')].filter((each) => each.checkVisibility() && !each.disabled);
+      const all = [...panel.querySelectorAll('button, textarea, input, a, [tabindex="0"]')].filter(isUsable);
       if (shadow.activeElement !== all.at(event.shiftKey ? 0 : -1)) return;
       event.preventDefault();
       all.at(event.shiftKey ? -1 : 0).focus();
@@ -77,6 +80,7 @@ export function panelOf(service, config, mode, host) {
   function draw() {
     const isBeside = Boolean(beside.firstChild);
     const isRefused = config.identity === 'required' && !service.identity;
+    const active = shadow.activeElement;
     panel.hidden = !isOpen;
     launcher.hidden = isOpen;
     back.hidden = beside.hidden = !isBeside;
@@ -88,6 +92,12 @@ export function panelOf(service, config, mode, host) {
     offers.hidden = isBeside || !chat.id;
     chat.form.inert = chat.hello.inert = isRefused;
     if (isRefused) chat.complain(texts.sign_in);
+    // What is hidden gives the focus away, so that keys go on to work.
+    if (active && !isUsable(active)) toInput();
+  }
+
+  function toInput() {
+    (chat.form.inert ? heading : chat.input).focus();
   }
 
   /** Shows something in the place of the conversation. @param {HTMLElement} content */
@@ -102,12 +112,12 @@ export function panelOf(service, config, mode, host) {
   function leave() {
     beside.replaceChildren();
     draw();
-    chat.input.focus();
+    toInput();
   }
 
   /** Shows the visitor's latest conversation, once. */
   function resume() {
-    if (isResumed || !isOpen || !service.isKnown) return;
+    if (isResumed || !isOpen || !service.credential) return;
     const { identity } = service;
     isResumed = true;
     chat.attempt(async () => {
@@ -123,7 +133,7 @@ export function panelOf(service, config, mode, host) {
       resume();
       tell('open');
     }
-    chat.input.focus();
+    toInput();
   }
 
   function close() {

@@ -19,24 +19,28 @@ export class Service {
     this.identity = null;
     /** The anonymous credential. @type {string | null} */
     this.visitor = null;
+  }
+
+  /** The credential that this page, or another one of the site, has kept. */
+  stored() {
     try {
-      this.visitor = localStorage.getItem(this.place);
+      return localStorage[this.place];
     } catch {
       // Without storage, the visitor is known until the page is left.
     }
   }
 
-  /** Whether the visitor may have conversations. */
-  get isKnown() {
-    return Boolean(this.identity || this.visitor);
+  /** The credential of the visitor, if there can be conversations. Another page of the site may have got it meanwhile. */
+  get credential() {
+    return this.identity || (this.visitor ||= this.stored());
   }
 
   /** @param {string | null} visitor */
   keep(visitor) {
     this.visitor = visitor;
     try {
-      if (visitor) localStorage.setItem(this.place, visitor);
-      else localStorage.removeItem(this.place);
+      if (visitor) localStorage[this.place] = visitor;
+      else delete localStorage[this.place];
     } catch {
       // As above.
     }
@@ -60,9 +64,10 @@ export class Service {
 
   /** Sends a request as the visitor, who gets a credential if there is none yet. @param {string} method @param {string} path @param {unknown} [body] @returns {Promise<Response>} */
   async call(method, path, body) {
-    const used = this.identity || this.visitor;
+    const used = this.credential;
     if (!used) {
-      this.keep((await (await this.send('POST', '/visitors')).json()).credential);
+      const { credential } = await (await this.send('POST', '/visitors')).json();
+      this.keep(this.stored() || credential);
       return this.call(method, path, body);
     }
     try {
