@@ -68,10 +68,16 @@ impl ServerHandler for AgentHandler {
             // A key that may not read agents does not learn their names.
             false => (server, "an agent".to_owned()),
         };
-        let about = format!(
-            "Answers from the documents of {whose}: `ask` gives an answer with its sources, `search` and `fetch` the \
-             documents themselves."
-        );
+        let may = |wanted| self.0.allowed().any(|tool| tool == wanted);
+        let tools = match (may(ToolName::Ask), may(ToolName::Search)) {
+            (true, true) => {
+                ": `ask` gives an answer with its sources, `search` and `fetch` the documents themselves"
+            }
+            (true, false) => ": `ask` gives an answer with its sources",
+            (false, true) => ": `search` finds them and `fetch` gives one",
+            (false, false) => "",
+        };
+        let about = format!("Answers from the documents of {whose}{tools}.");
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(server)
             .with_instructions(about)
