@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::fmt;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -23,20 +24,21 @@ const BUSY_SECONDS: u64 = 3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Bound {
     /// The messages from one address per minute.
-    #[error("too many messages came from your network within a minute; try again in {wait} s")]
+    #[error("too many messages came from your network within a minute; try again in {}", Span(*.wait))]
     Address {
         /// Seconds until the next message can be accepted.
         wait: u64,
     },
     /// The messages of one visitor per hour.
-    #[error("you have sent too many messages within an hour; try again in {wait} s")]
+    #[error("you have sent too many messages within an hour; try again in {}", Span(*.wait))]
     Visitor {
         /// Seconds until the next message can be accepted.
         wait: u64,
     },
     /// The ratings, requests and contact details that visitors of a widget submit per day.
     #[error(
-        "this chat has reached its limit of ratings and requests for today; try again in {wait} s"
+        "this chat has reached its limit of ratings and requests for today; try again in {}",
+        Span(*.wait)
     )]
     Feedback {
         /// Seconds until the next one can be accepted.
@@ -57,6 +59,19 @@ pub(crate) enum Bound {
         /// Seconds until the account may use more.
         wait: u64,
     },
+}
+
+/// Seconds as people say them, rounded up.
+struct Span(u64);
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            seconds @ ..120 => write!(f, "{seconds} s"),
+            seconds @ 120..7_200 => write!(f, "{} minutes", seconds.div_ceil(60)),
+            seconds => write!(f, "{} hours", seconds.div_ceil(3_600)),
+        }
+    }
 }
 
 impl Bound {

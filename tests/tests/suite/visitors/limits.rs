@@ -75,7 +75,7 @@ async fn one_visitor_is_limited_from_every_address_and_for_everything_that_is_wr
     from(&chat, &visitor, "203.0.113.1").await.expect(200);
     from(&chat, &visitor, "203.0.113.2").await.expect(200);
     let error = from(&chat, &visitor, "203.0.113.3").await.refused(429, "rate_limit_exceeded");
-    assert!(message(&error).contains("within an hour"), "{error}");
+    assert!(message(&error).contains("within an hour; try again in 20 minutes"), "{error}");
     // Events are sent for these, so they count too.
     let path = conversation_of(&reply);
     for (what, body) in [
