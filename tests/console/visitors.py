@@ -16,6 +16,7 @@ def visitors(browser):
         refused_visitor(browser, site, make(agent, origins=[site], identity="required"))
         once(browser, site, made)
         two_pages(browser, site, make(agent, origins=[site]))
+        rotated(browser, site, make(agent, origins=[site]))
         small(browser, site, make(agent, origins=[site], handoff=True, lead=True, title="Museum by the sea, the guide"))
     api("DELETE", f"/v1/agents/{agent}")
 
@@ -93,6 +94,18 @@ def two_pages(browser, site, made):
         assert page.evaluate("localStorage[Object.keys(localStorage)[0]]") == kept
         other.get_by_role("button", name="Conversations").click()
         expect(other.locator(".entry")).to_have_count(2)
+
+
+def rotated(browser, site, made):
+    """A page that was open when its token was replaced says so."""
+    with visit(browser, f"{site}/{made['token']}?data-open", allowed=("status of 404",)) as page:
+        ask(page, OPENS)
+        api("POST", f"/v1/widgets/{made['id']}/rotate_token", {"keep_seconds": 0})
+        # The server remembers a token that was found for less than a second.
+        page.wait_for_timeout(1_100)
+        page.get_by_label("Your message").fill("Are dogs allowed?")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("alert")).to_contain_text("This chat is not available")
 
 
 def small(browser, site, made):

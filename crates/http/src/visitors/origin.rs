@@ -27,6 +27,8 @@ pub(crate) enum SharedWith {
     /// The answer does not depend on the page.
     #[default]
     Anyone,
+    /// Pages of any origin may read the answer: it says nothing about a widget.
+    All,
     /// The answer depends on the page, and may be read only by pages of this server.
     Own,
     /// The page of this origin may read the answer.
@@ -34,14 +36,25 @@ pub(crate) enum SharedWith {
 }
 
 impl SharedWith {
+    /// Whether the page that sends the request may read the answer although it is on another origin.
+    pub(super) const fn is_readable(&self) -> bool {
+        match self {
+            Self::All | Self::Page(_) => true,
+            Self::Anyone | Self::Own => false,
+        }
+    }
+
     /// Adds the headers for browsers and caches to a response.
     pub(crate) fn write(&self, headers: &mut HeaderMap) {
-        if *self == Self::Anyone {
-            return;
-        }
+        let readers = match self {
+            Self::Anyone => return,
+            Self::All => Some(HeaderValue::from_static("*")),
+            Self::Own => None,
+            Self::Page(origin) => Some(origin.clone()),
+        };
         headers.append(VARY, HeaderValue::from_static("Origin"));
-        if let Self::Page(origin) = self {
-            headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+        if let Some(readers) = readers {
+            headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, readers);
             headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
         }
     }
@@ -195,6 +208,10 @@ mod tests {
         assert!(written.is_empty());
         SharedWith::Own.write(&mut written);
         assert_eq!(written.len(), 1);
+        assert_eq!(written.get("vary").unwrap(), "Origin");
+        let mut written = HeaderMap::new();
+        SharedWith::All.write(&mut written);
+        assert_eq!(written.get("access-control-allow-origin").unwrap(), "*");
         assert_eq!(written.get("vary").unwrap(), "Origin");
         let mut written = HeaderMap::new();
         SharedWith::Page(HeaderValue::from_static("https://a.example")).write(&mut written);

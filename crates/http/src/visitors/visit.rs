@@ -79,6 +79,8 @@ impl Visit {
     pub(super) async fn of(app: &App, request: &HttpRequest) -> Result<Self, RequestError> {
         let visitors = Visitors::of(app)?;
         let context = RequestContext::of(request)?;
+        // Refusals from before the widget is known: every page may show why its chat does not answer.
+        context.shared_with.replace(SharedWith::All);
         let checks = |widget: &Widget| {
             let allows = |origin: &str| widget.origins.allow(origin);
             let (own, public) = (widget.hosted_page, app.public_url.as_ref());
@@ -250,12 +252,22 @@ pub(super) fn reported<T>(
     work.instrument(tracing::Span::current())
 }
 
-/// Answers the preflight request of a browser.
+/// Answers the preflight request of a browser. If the page may read a refusal, it is that of the request that follows,
+/// because browsers hide that of a preflight request.
 pub(crate) async fn preflight(app: App, request: HttpRequest) -> Answer {
-    Visit::of(&app, &request).await?;
-    Ok(HttpResponse::NoContent()
-        .insert_header((ACCESS_CONTROL_ALLOW_METHODS, METHODS))
-        .insert_header((ACCESS_CONTROL_ALLOW_HEADERS, HEADERS))
-        .insert_header((ACCESS_CONTROL_MAX_AGE, REMEMBERED_SECONDS))
-        .finish())
+    let visit = Visit::of(&app, &request).await;
+    let mut answer = HttpResponse::NoContent();
+    answer.insert_header((ACCESS_CONTROL_ALLOW_METHODS, METHODS));
+    answer.insert_header((ACCESS_CONTROL_ALLOW_HEADERS, HEADERS));
+    match visit {
+        Ok(_) => {
+            answer.insert_header((ACCESS_CONTROL_MAX_AGE, REMEMBERED_SECONDS));
+        }
+        Err(refusal) => {
+            if !RequestContext::of(&request)?.shared_with.borrow().is_readable() {
+                return Err(refusal);
+            }
+        }
+    }
+    Ok(answer.finish())
 }

@@ -5,6 +5,7 @@ use cicerone_tests::raw::exchange;
 use serde_json::json;
 
 use super::{Chat, SITE, server, server_with};
+use crate::world::a_second_later;
 
 fn allowed(answer: &Answer) -> Option<&str> {
     assert_eq!(answer.header("access-control-allow-credentials"), None);
@@ -124,8 +125,6 @@ async fn browsers_are_told_what_a_page_may_send() {
         answer.refused(403, "forbidden");
         assert_eq!(allowed(&answer), None);
     }
-    let unknown = chat.owner.anonymous().request("OPTIONS", "/w/pub_000000000000000000000000");
-    unknown.header("Origin", SITE).send().await.refused(404, "resource_not_found");
     // The owner's API is for no page.
     let request = chat.owner.anonymous().request("OPTIONS", "/v1/agents").header("Origin", SITE);
     let answer = request.send().await;
@@ -134,6 +133,48 @@ async fn browsers_are_told_what_a_page_may_send() {
     let answer = chat.request("PATCH", "").send().await;
     answer.refused(405, "method_not_allowed");
     assert_eq!(answer.header("allow"), Some("GET, HEAD, OPTIONS"));
+}
+
+#[tokio::test]
+async fn every_page_may_read_why_a_widget_does_not_answer() {
+    let server = server_with("public_requests_per_minute = 2\n", &[]);
+    let chat = Chat::new(&server.client(), json!({})).await;
+    let messages = format!("/w/{}/messages", chat.token);
+    let unknown = "/w/pub_000000000000000000000000";
+    let from = |address: &'static str, method: &'static str, path: &str| {
+        let request = chat.owner.anonymous().request(method, path);
+        request.header("Origin", "https://any.example").header("X-Forwarded-For", address)
+    };
+    let answer = from("203.0.113.1", "GET", unknown).send().await;
+    answer.refused(404, "resource_not_found");
+    assert_eq!(allowed(&answer), Some("*"));
+    // The preflight request is allowed, because browsers hide the refusal of one. It is asked for again each time.
+    let preflight = from("203.0.113.1", "OPTIONS", &format!("{unknown}/messages"));
+    let preflight = preflight.header("Access-Control-Request-Method", "POST").send().await;
+    preflight.expect_nothing();
+    assert_eq!(allowed(&preflight), Some("*"));
+    assert_eq!(
+        preflight.header("access-control-allow-headers"),
+        Some("authorization, content-type")
+    );
+    assert_eq!(preflight.header("access-control-max-age"), None);
+    // Too many requests, of which none has found the widget.
+    a_second_later().await;
+    for (method, status) in [("OPTIONS", 204), ("POST", 429)] {
+        let answer = from("203.0.113.1", method, &messages).send().await;
+        assert_eq!((answer.status, allowed(&answer)), (status, Some("*")), "{}", answer.text());
+    }
+    // Once the widget is known, its origins decide.
+    let answer = from("203.0.113.2", "GET", &format!("/w/{}", chat.token)).send().await;
+    answer.refused(403, "forbidden");
+    for (address, method) in [("203.0.113.1", "POST"), ("203.0.113.1", "OPTIONS")] {
+        let answer = from(address, method, &messages).send().await;
+        answer.refused(403, "forbidden");
+        assert_eq!(allowed(&answer), None, "{method}");
+    }
+    let own = chat.bare("OPTIONS", "/messages").header("X-Forwarded-For", "203.0.113.1");
+    let own = own.header("Origin", SITE).send().await;
+    assert_eq!((own.status, allowed(&own)), (204, Some(SITE)), "{}", own.text());
 }
 
 #[tokio::test]
