@@ -158,6 +158,10 @@ export function playground(context) {
     const taken = threads.map((thread) => thread.takeBack()).find(Boolean);
     write(taken || text);
   };
+  const stop = (/** @type {MouseEvent} */ event) => {
+    // The second click of two belongs to Ask, which was in this place.
+    if (event.detail < 2) threads.forEach((thread) => thread.stop?.abort());
+  };
   const begin = () => {
     threads = threads.map((thread) => new Thread(thread.agent, changed));
     keep();
@@ -192,7 +196,7 @@ export function playground(context) {
       <form class="composer" @submit=${ask}><label class="unseen" for="question">Your question</label>
         <textarea id="question" dir="auto" name="question" rows="1" placeholder="Ask a question" autocomplete="off" aria-describedby="question-limit" .value=${text} @keydown=${press} @input=${(event) => write(textOf(event))}></textarea>
         <div class="row tight"><span class="limit ${characters(text) > LIMITS.message ? 'over' : ''}" id="question-limit">${number(characters(text))} / ${number(LIMITS.message)}</span>
-        ${isBusy() ? button({ label: 'Stop', icon: 'square', hidden: true }, () => threads.forEach((thread) => thread.stop?.abort())) : button({ label: 'Ask', icon: 'arrow-up', kind: 'primary', type: 'submit', hidden: true, disabled: !text.trim() || characters(text) > LIMITS.message })}</div></form>
+        ${isBusy() ? button({ label: 'Stop', icon: 'square', hidden: true }, stop) : button({ label: 'Ask', icon: 'arrow-up', kind: 'primary', type: 'submit', hidden: true, disabled: !text.trim() || characters(text) > LIMITS.message })}</div></form>
     </div>`,
   };
 }
