@@ -227,7 +227,8 @@ mod tests {
 
     fn read(json: &str) -> Result<bool, Error> {
         let current = Current { now: Timestamp::from_millis(0), knows_model: &|_| true };
-        SendMessage::parse(json.as_bytes(), &current).map(|(_, is_streamed)| is_streamed)
+        let (message, is_streamed) = SendMessage::parse(json.as_bytes(), &current)?;
+        message.map(|_| is_streamed)
     }
 
     #[test]
