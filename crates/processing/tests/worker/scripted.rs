@@ -153,7 +153,7 @@ impl Script {
             account_id: Id::random(&SystemEntropy),
             filename: Filename::clean(name),
             content_type: UploadType::Text,
-            bytes: 0,
+            bytes: bytes.map_or(0, |bytes| bytes.len() as u64),
             created_at: Timestamp::from_millis(0),
         };
         let content = SourceContent::File(upload.id);
