@@ -1,6 +1,7 @@
 //! The embedded answerer: replies in whole sentences of the sources, without any model.
 
 mod asking;
+mod attributes;
 mod choose;
 mod compose;
 mod hints;

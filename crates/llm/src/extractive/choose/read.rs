@@ -8,6 +8,7 @@ use cicerone_language::{Language, Subject, defined_term};
 
 use super::quoted::{Quoted, ends_sentence, is_question};
 use crate::extractive::asking::is_explained;
+use crate::extractive::attributes::{is_called, names_asked_for};
 use crate::extractive::hints::{Wanted, is_negated};
 use crate::extractive::matcher::{Mask, Matcher, Occurrence};
 use crate::extractive::readings::Reading;
@@ -39,6 +40,8 @@ const LEADS: f32 = 1.0;
 const FIRST_SENTENCE: f32 = 0.4;
 /// The bonus for a sentence with the kind of answer that the question asks for.
 const MEETS: f32 = 0.1;
+/// The bonus for a row or definition that is called like the measure that the question asks for.
+const MEASURES: f32 = 0.6;
 /// The bonus for a sentence that defines the subject of the question.
 const DEFINES: f32 = 0.5;
 /// The factor for a sentence that is itself a question, for code that quotes the question, and for
@@ -68,6 +71,8 @@ pub(super) struct Asked<'a> {
     wanted: Wanted,
     subject: Option<Subject>,
     is_negated: bool,
+    /// What the measure that it asks for is called.
+    measure: &'static [&'static str],
     /// Whether an explanation is asked for rather than a fact.
     pub(super) is_explained: bool,
 }
@@ -82,6 +87,7 @@ impl<'a> Asked<'a> {
             wanted: Wanted::of(&words),
             subject: Subject::of(question),
             is_negated: is_negated(question),
+            measure: names_asked_for(&words),
             is_explained: is_explained(question, &words),
         }
     }
@@ -323,6 +329,9 @@ impl<'a> Read<'a> {
             if asked.subject.as_ref().is_some_and(|subject| subject.is_defined_by(text)) {
                 score += DEFINES;
             }
+            if score > 0.0 && is_called(name_of(unit, text), asked.measure) {
+                score += MEASURES;
+            }
             if leads || first_sentence {
                 let is_sentence = unit.kind == Kind::Sentence;
                 let says = match unit.kind {
@@ -406,11 +415,24 @@ fn for_length(bytes: usize) -> f32 {
     SHORT / (1.0 + f32::from(u16::try_from(bytes).unwrap_or(u16::MAX)) / SHORT_BYTES)
 }
 
+/// What a row or definition is about: its first cell, or its term.
+fn name_of<'t>(unit: &Unit, text: &'t str) -> &'t str {
+    match unit.kind {
+        Kind::Row => first_cell(text),
+        Kind::Sentence | Kind::Item { .. } => defined_term(text).unwrap_or_default(),
+        Kind::Heading | Kind::Header | Kind::Code => "",
+    }
+}
+
+fn first_cell(row: &str) -> &str {
+    let cells = row.trim_start_matches(['|', ' ']);
+    cells.split(['|', '\t']).next().unwrap_or_default()
+}
+
 /// The share of the words of a row's first cell that are among the occurrences of the question's words.
 fn key(text: &str, row: &Range<usize>, found: &[Occurrence]) -> f32 {
     let line = text.get(row.clone()).unwrap_or_default();
-    let cell = line.trim_start_matches(['|', ' ']);
-    let cell = cell.split(['|', '\t']).next().unwrap_or_default();
+    let cell = first_cell(line);
     let start = cell.as_ptr().addr() - text.as_ptr().addr();
     let words = cell.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).count();
     let from = found.partition_point(|one| one.at < start);

@@ -3,6 +3,7 @@
 use cicerone_domain::retrieval::Hit;
 
 use super::{answer, pair, reply};
+use crate::testing::hit;
 
 const PRICES: &str = "# Repairs\n\n| Service | City boat | Motor boat |\n|---|---|---|\n\
     | Small service | £40 | £60 |\n| Full service | £80 | £120 |\n| Full service with paint | £180 | £250 |\n";
@@ -51,4 +52,15 @@ fn a_pair_that_covers_much_more_replaces_the_first() {
 fn code_without_its_second_fence_gets_one() {
     let reply = answer("how do I moor", "## How to moor\n\nTo moor the ship:\n\n```\nmoor --now");
     assert!(reply.ends_with("```\nmoor --now\n```"), "{reply}");
+}
+
+#[test]
+fn a_measure_is_quoted_by_its_name() {
+    let crane = |text: &str| Hit { title: Some("Crane Orbit".into()), ..hit(text) };
+    let text = "The crane Orbit is the oldest of our cranes.\n\nHeight: 30 m\n\nWeight: 19 t (empty)\n\nRange: 12 m";
+    let heavy = reply("how heavy is the crane orbit", vec![crane(text)]).text;
+    assert!(heavy.contains("Weight: 19 t (empty)") && !heavy.contains("Height"), "{heavy}");
+    let table = "The crane Orbit is the oldest of our cranes.\n\n| Measure | Value |\n|---|---|\n| Height | 30 m |\n| Range | 12 m |";
+    let far = reply("how far does the crane orbit go", vec![crane(table)]).text;
+    assert!(far.contains("Measure: Range; Value: 12 m"), "{far}");
 }
