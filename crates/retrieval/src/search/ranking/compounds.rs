@@ -1,11 +1,13 @@
 //! Compounds: in languages that write them as one word, a question has "Telefonnummer" where a passage has "Telefon", or
 //! "parken" where it has "Parkplatz".
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use cicerone_language::Language;
 use tantivy_fst::Automaton;
 
+use super::typing::Corrections;
 use crate::search::question::Word;
 use crate::search::snapshot::Snapshot;
 use crate::store::WORD_FIELDS;
@@ -30,8 +32,13 @@ pub(super) fn has_compounds(language: Option<Language>) -> bool {
     language.is_some_and(|language| LANGUAGES.contains(&language.code()))
 }
 
-/// The words of passages that are a part of `word`, or compounds that begin with it, if no passage has the word itself.
-pub(super) fn related(snapshot: &Snapshot, word: &Word) -> tantivy::Result<Vec<String>> {
+/// The words of passages that are a part of `word`, or compounds that begin with it, if no passage has the word itself. At most
+/// eight words of a question are divided, and no more of the dictionaries is read than for typing mistakes.
+pub(super) fn related(
+    snapshot: &Snapshot,
+    word: &Word,
+    budget: &Corrections,
+) -> tantivy::Result<Vec<String>> {
     let is_divided = !word.is_stop_word && !word.is_compound;
     let Some(form) = word.forms.first().filter(|_| is_divided) else { return Ok(Vec::new()) };
     let letters = form.chars().count();
@@ -39,8 +46,9 @@ pub(super) fn related(snapshot: &Snapshot, word: &Word) -> tantivy::Result<Vec<S
     if !is_word || !(BEGINNING..=LONGEST).contains(&letters) {
         return Ok(Vec::new());
     }
+    let Some(steps) = budget.divide() else { return Ok(Vec::new()) };
     let mut related = parts(snapshot, form, letters)?;
-    for compound in beginning_with(snapshot, form, letters)? {
+    for compound in beginning_with(snapshot, form, letters, steps)? {
         if related.len() < MOST && !related.contains(&compound) {
             related.push(compound);
         }
@@ -79,10 +87,15 @@ fn parts(snapshot: &Snapshot, form: &str, letters: usize) -> tantivy::Result<Vec
 }
 
 /// The most frequent words that begin with `form` and another part.
-fn beginning_with(snapshot: &Snapshot, form: &str, letters: usize) -> tantivy::Result<Vec<String>> {
+fn beginning_with(
+    snapshot: &Snapshot,
+    form: &str,
+    letters: usize,
+    steps: &Cell<u32>,
+) -> tantivy::Result<Vec<String>> {
     let mut found: BTreeMap<String, u64> = BTreeMap::new();
     for field in 0..WORD_FIELDS {
-        snapshot.content.matching(field, &Beginning(form), |word, frequency| {
+        snapshot.content.matching(field, &Beginning { text: form, steps }, |word, frequency| {
             if word.chars().nth(letters + OTHER - 1).is_some() {
                 *found.entry(word.to_owned()).or_default() += u64::from(frequency);
             }
@@ -93,8 +106,12 @@ fn beginning_with(snapshot: &Snapshot, form: &str, letters: usize) -> tantivy::R
     Ok(found.into_iter().take(MOST).map(|(word, _)| word).collect())
 }
 
-/// Accepts the words that begin with a text.
-struct Beginning<'a>(&'a str);
+/// Accepts the words that begin with a text, as long as letters may be read.
+struct Beginning<'a> {
+    text: &'a str,
+    /// The bytes that may still be read.
+    steps: &'a Cell<u32>,
+}
 
 impl Automaton for Beginning<'_> {
     /// The number of bytes that are the same; `None` after another one.
@@ -105,22 +122,51 @@ impl Automaton for Beginning<'_> {
     }
 
     fn is_match(&self, state: &Self::State) -> bool {
-        state.is_some_and(|same| same >= self.0.len())
+        state.is_some_and(|same| same >= self.text.len())
     }
 
     fn can_match(&self, state: &Self::State) -> bool {
         state.is_some()
     }
 
-    fn will_always_match(&self, state: &Self::State) -> bool {
-        self.is_match(state)
-    }
-
     fn accept(&self, state: &Self::State, byte: u8) -> Self::State {
         let same = (*state)?;
-        match self.0.as_bytes().get(same) {
+        self.steps.set(self.steps.get().checked_sub(1)?);
+        match self.text.as_bytes().get(same) {
             None => Some(same),
             Some(expected) => (*expected == byte).then_some(same + 1),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use tantivy_fst::Automaton as _;
+
+    use super::Beginning;
+    use crate::search::ranking::typing::Corrections;
+
+    fn accepts(word: &str, steps: &Cell<u32>) -> bool {
+        let automaton = Beginning { text: "park", steps };
+        let end =
+            word.bytes().fold(automaton.start(), |state, byte| automaton.accept(&state, byte));
+        automaton.is_match(&end)
+    }
+
+    #[test]
+    fn words_that_begin_with_a_text_are_accepted_until_too_much_was_read() {
+        let steps = Cell::new(24);
+        assert!(accepts("parkplatz", &steps));
+        assert!(!accepts("platz", &steps));
+        assert!(accepts("parkhaus", &steps));
+        assert!(!accepts("parkgarage", &steps), "{}", steps.get());
+    }
+
+    #[test]
+    fn eight_words_of_a_question_are_divided() {
+        let budget = Corrections::new();
+        assert_eq!((0..100).filter(|_| budget.divide().is_some()).count(), 8);
     }
 }

@@ -167,7 +167,7 @@ fn look_up_words<'question>(
         if found.most == 0 && found_joined.most == 0 {
             let mut similar = corrections.of(snapshot, word)?;
             if similar.is_empty() && has_compounds(question.language) {
-                similar = related(snapshot, word)?;
+                similar = related(snapshot, word, &corrections)?;
             }
             if !similar.is_empty() {
                 found = places_of(snapshot, &similar, false)?;

@@ -25,16 +25,25 @@ const CORRECTED: u32 = 8;
 /// each dictionary.
 const STEPS: u32 = 200_000;
 
-/// The remaining budget for correcting a question.
+/// The remaining budget for correcting a question, and for dividing its compounds.
 pub(super) struct Corrections {
     words: Cell<u32>,
+    divided: Cell<u32>,
     steps: Cell<u32>,
 }
 
 impl Corrections {
     /// The budget of a new question.
-    pub(super) const fn new() -> Self {
-        Self { words: Cell::new(CORRECTED), steps: Cell::new(STEPS) }
+    pub(super) fn new() -> Self {
+        let words = || Cell::new(CORRECTED);
+        Self { words: words(), divided: words(), steps: Cell::new(STEPS) }
+    }
+
+    /// Takes the budget for looking up the parts of one more word, and the compounds that begin with it: the letters of
+    /// dictionaries that may still be read. `None` if there were as many words as may be corrected.
+    pub(super) fn divide(&self) -> Option<&Cell<u32>> {
+        self.divided.set(self.divided.get().checked_sub(1)?);
+        Some(&self.steps)
     }
 
     /// The words of the passages that differ from `word` by one edit: a letter too many, missing or
