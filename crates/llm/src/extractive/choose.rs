@@ -137,6 +137,7 @@ impl<'a> Pick<'a, '_> {
                 if let Some(read) = self.read.get_mut(section.passage) {
                     read.quoted.chosen.extend(section.units);
                 }
+                // No title of another page answers better.
                 f32::MAX
             }
             None => self.fill(),

@@ -142,8 +142,8 @@ pub(super) struct Read<'a> {
     pub(super) quoted: Quoted<'a>,
     /// The words of the question in each unit.
     pub(super) own: Vec<Mask>,
-    /// Those in the header of the table that a unit is a row of.
-    columns: Vec<Mask>,
+    /// Those in the header of the table that a unit is a row of; `None` if there is none.
+    columns: Vec<Option<Mask>>,
     /// The share of the words of a row's first cell that are in the question; 0 for other units.
     keys: Vec<f32>,
     /// The score of each unit.
@@ -235,7 +235,7 @@ impl<'a> Read<'a> {
 
     /// The words of the question in a unit, and in the header of its table.
     pub(super) fn said(&self, unit: usize) -> Mask {
-        self.own_of(unit) | self.columns.get(unit).copied().unwrap_or(0)
+        self.own_of(unit) | self.columns.get(unit).copied().flatten().unwrap_or(0)
     }
 
     /// Whether a row of the same table that is chosen has the same words of the question, and either more of them or a first cell
@@ -247,8 +247,7 @@ impl<'a> Read<'a> {
             return false;
         };
         let key = |unit: usize| self.keys.get(unit).copied().unwrap_or(0.0);
-        let is_of_table = |unit: &Unit| unit.kind == Kind::Header && unit.block == of_row.block;
-        if !units.iter().any(is_of_table) {
+        if self.columns.get(row).copied().flatten().is_none() {
             return false;
         }
         let own = self.own_of(row);
@@ -313,7 +312,7 @@ impl<'a> Read<'a> {
             }
             let previous = if before.0 == Some(unit.block) { before.1 } else { 0 };
             let said = own | term;
-            let titled = self.title | columns;
+            let titled = self.title | columns.unwrap_or(0);
             let context = BEFORE * matcher.weight(previous & !said)
                 + TITLED * matcher.weight(titled & !previous & !said)
                 + ABOVE * matcher.weight(heading & !titled & !previous & !said);
@@ -441,15 +440,15 @@ fn key(text: &str, row: &Range<usize>, found: &[Occurrence]) -> f32 {
     (share(asked) / share(words.max(1))).min(1.0)
 }
 
-/// For each row, the words of the question in the header of its table; the other units have none.
-fn columns(units: &[Unit], own: &[Mask]) -> Vec<Mask> {
+/// For each row, the words of the question in the header of its table; `None` for other units and without a header.
+fn columns(units: &[Unit], own: &[Mask]) -> Vec<Option<Mask>> {
     let mut header = (None, 0);
     let of = |(unit, own): (&Unit, &Mask)| {
         if unit.kind == Kind::Header {
             header = (Some(unit.block), *own);
         }
         let is_row = unit.kind == Kind::Row && header.0 == Some(unit.block);
-        if is_row { header.1 } else { 0 }
+        is_row.then_some(header.1)
     };
     units.iter().zip(own).map(of).collect()
 }
