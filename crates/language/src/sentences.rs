@@ -88,7 +88,9 @@ fn goes_on(text: &str, start: usize, end: usize) -> bool {
     let trimmed = before.trim_end();
     let gap = before.get(trimmed.len()..).unwrap_or_default();
     if gap.contains(['\n', '\r', '\u{2028}', '\u{2029}']) {
-        return is_wrapped(trimmed, gap, after);
+        // The line may have begun before the sentence.
+        let line = text.get(..start + trimmed.len()).unwrap_or_default();
+        return is_wrapped(line, gap, after);
     }
     if gap.is_empty() {
         // "example.com/?q=1": no sentence in ASCII begins without a space.
@@ -243,6 +245,15 @@ mod tests {
         let names =
             "The longest journey of the year went through the city of\nParis and on to Rome.";
         assert_eq!(of(names), [names]);
+        // The line is long, although its last sentence has just begun.
+        let second = "Nobody knows who built the lighthouse. It has lamps\n(of oil, and later of gas) on each floor.";
+        assert_eq!(
+            of(second),
+            [
+                "Nobody knows who built the lighthouse.",
+                "It has lamps\n(of oil, and later of gas) on each floor."
+            ]
+        );
     }
 
     #[test]
