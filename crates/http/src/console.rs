@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use actix_web::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, LOCATION, REFERRER_POLICY,
+    ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, LOCATION, REFERRER_POLICY, VARY,
     X_CONTENT_TYPE_OPTIONS,
 };
 use actix_web::{HttpRequest, HttpResponse, web};
@@ -164,11 +164,27 @@ fn content_type(name: &str) -> &'static str {
 /// The routes of the console. They are not part of the contract: the console is a client of it.
 pub(crate) fn resources() -> impl Iterator<Item = Resource> {
     let routes = [
+        ("/", web::get().to(from_root), web::head().to(from_root)),
         ("/console", web::get().to(page), web::head().to(page)),
         ("/console/", web::get().to(to_page), web::head().to(to_page)),
         ("/console/{version}/{*file}", web::get().to(part), web::head().to(part)),
     ];
     routes.into_iter().map(|(path, get, head)| Resource::of_page(path, get, head))
+}
+
+/// Sends people who open the bare address of the server to the console. Programs get a 404, as for every path that does
+/// not exist: only browsers name HTML in `Accept`.
+async fn from_root(app: App, request: HttpRequest) -> Answer {
+    let accepted = request.headers().get_all(ACCEPT).filter_map(|value| value.to_str().ok());
+    if app.console.is_none() || !accepted.into_iter().any(|value| value.contains("text/html")) {
+        return Err(RequestError::NoRoute);
+    }
+    let headers = [(LOCATION, "console"), (CACHE_CONTROL, "no-store"), (VARY, "Accept")];
+    let mut answer = HttpResponse::Found();
+    for header in headers {
+        answer.insert_header(header);
+    }
+    Ok(answer.finish())
 }
 
 async fn page(app: App, request: HttpRequest) -> Answer {

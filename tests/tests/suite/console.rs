@@ -109,12 +109,26 @@ async fn other_versions_files_and_methods_are_refused() {
 }
 
 #[tokio::test]
+async fn browsers_that_open_the_bare_address_get_the_console() {
+    let anonymous = server().client().anonymous();
+    let browser = "text/html,application/xhtml+xml,*/*;q=0.8";
+    let sent = anonymous.request("GET", "/").header("Accept", browser).send().await;
+    assert_eq!((sent.status, sent.header("location")), (302, Some("console")));
+    assert_eq!(sent.header("vary"), Some("Accept"));
+    anonymous.get("/").await.refused(404, "not_found");
+    let any = anonymous.request("GET", "/").header("Accept", "*/*").send().await;
+    any.refused(404, "not_found");
+}
+
+#[tokio::test]
 async fn the_console_can_be_turned_off() {
     let (server, _folder) = server_with("console = false");
     let anonymous = server.client().anonymous();
     for path in ["/console", "/console/", "/console/folder/app.js"] {
         assert_eq!(anonymous.get(path).await.status, 404, "{path}");
     }
+    let root = anonymous.request("GET", "/").header("Accept", "text/html").send().await;
+    root.refused(404, "not_found");
 }
 
 #[tokio::test]
