@@ -46,6 +46,23 @@ def add_file(page):
     expect(page.locator("tbody tr", has_text="pond.pdf").locator(".badge")).to_contain_text("trained", timeout=30_000)
 
 
+def single_keys(page):
+    """Shortcuts of one key can be turned off, which those who dictate need."""
+    page.keyboard.press("?")
+    expect(page.locator("dialog[open]")).to_contain_text("Ctrl")
+    reach(page, "Keys without Ctrl")
+    page.keyboard.press("Space")
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    page.keyboard.press("?")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    command(page, "shortcuts")
+    reach(page, "Keys without Ctrl")
+    page.keyboard.press("Space")
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+
+
 def answer_gap(page):
     page.keyboard.press("g")
     page.keyboard.press("p")
@@ -140,10 +157,7 @@ def keyboard(browser, hook):
         page.keyboard.press("ArrowUp")
         page.keyboard.press("Enter")
         expect(page.get_by_role("heading", name="Settings", exact=True)).to_be_focused()
-        page.keyboard.press("?")
-        expect(page.locator("dialog[open]")).to_contain_text("Ctrl")
-        page.keyboard.press("Escape")
-        expect(page.locator("dialog[open]")).to_have_count(0)
+        single_keys(page)
         add_file(page)
         answer_gap(page)
         make_widget(page)

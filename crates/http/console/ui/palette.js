@@ -1,6 +1,7 @@
 /** The command palette, and the shortcuts of the keyboard. */
 
 import { html, nothing } from '../vendor/lit-html/lit-html.js';
+import { live } from '../vendor/lit-html/directives/live.js';
 import { go, to } from '../lib/router.js';
 import { can, isRestricted, session } from '../lib/session.js';
 import { accountViews, agentViews, currentAgent, leave } from './frame.js';
@@ -9,6 +10,30 @@ import { icon, textOf } from './parts.js';
 import { chooseScheme } from './scheme.js';
 
 /** @typedef {{label: string, icon: string, about?: string, keys?: string, act: () => unknown}} Command */
+
+/** Where it is kept that keys without Ctrl do nothing. */
+const KEYS_OFF = 'cicerone-keys-off';
+
+/** Whether single keys are shortcuts: programs that type what is said make words of them (WCAG 2.1.4). */
+let hasKeys = (() => {
+  try {
+    return !localStorage.getItem(KEYS_OFF);
+  } catch {
+    return true;
+  }
+})();
+
+/** @param {boolean} isOn */
+function useKeys(isOn) {
+  hasKeys = isOn;
+  try {
+    if (isOn) localStorage.removeItem(KEYS_OFF);
+    else localStorage.setItem(KEYS_OFF, '1');
+  } catch {
+    // It then lasts as long as the page.
+  }
+  redraw();
+}
 
 /** The agents that were last read, for a palette that is filled at once. @type {any[]} */
 let agents = [];
@@ -96,7 +121,8 @@ function openShortcuts() {
   ];
   open({
     title: 'Shortcuts of the keyboard',
-    content: () => html`<dl class="shortcuts">${rows.map(([keys, label]) => html`<div><dt>${keys.split(' ').map((key) => html`<kbd>${key}</kbd> `)}</dt><dd>${label}</dd></div>`)}</dl>`,
+    content: () => html`<dl class="shortcuts">${rows.map(([keys, label]) => html`<div><dt>${keys.split(' ').map((key) => html`<kbd>${key}</kbd> `)}</dt><dd>${label}</dd></div>`)}</dl>
+      <label class="field check"><input type="checkbox" .checked=${live(hasKeys)} @change=${(event) => useKeys(event.target.checked)}><span>Keys without Ctrl are shortcuts</span></label>`,
   });
 }
 
@@ -117,7 +143,7 @@ export function shortcuts(event, isOpen) {
     return redraw();
   }
   const target = /** @type {HTMLElement} */ (event.target);
-  if (isOpen || event.ctrlKey || event.metaKey || event.altKey || target.closest('input, textarea, select, [contenteditable]')) return;
+  if (!hasKeys || isOpen || event.ctrlKey || event.metaKey || event.altKey || target.closest('input, textarea, select, [contenteditable]')) return;
   if (event.key === '?') openShortcuts();
   else if (event.key === '/') {
     const first = document.querySelector('main [data-first], main input[type="search"], main textarea');
