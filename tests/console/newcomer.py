@@ -204,6 +204,6 @@ def make_webhook(page, hook):
 def delete_agent(page, agent):
     page.evaluate("agent => { location.hash = `#/agents/${agent}/settings`; }", agent)
     page.get_by_role("button", name="Delete agent").click()
-    expect(page.locator("dialog")).to_contain_text("3 sources and 3 conversations")
+    expect(page.locator("dialog")).to_contain_text("3 sources and 2 conversations")
     page.locator("dialog").get_by_role("button", name="Delete agent").click()
     expect(page.get_by_role("heading", name="Agents", exact=True)).to_be_visible()

@@ -103,12 +103,16 @@ def question(page, agent):
     page.get_by_label("Your question").press("Enter")
     expect(page.locator(".citation")).to_be_visible()
     go(page, "#/usage")
-    go(page, f"#/agents/{agent}/playground")
+    page.go_back()
     expect(page.get_by_label("Your question")).to_have_value("")
+    expect(page.locator(".message.user .bubble")).to_have_text([QUESTION])
+    expect(page.locator(".citation")).to_be_visible()
 
 
 def rating(page, agent):
     """Each press of a rating is answered before the next is sent; a double click on Ask does not stop the reply."""
+    page.get_by_role("button", name="New conversation").click()
+    expect(page.locator(".message")).to_have_count(0)
     page.get_by_label("Your question").fill(QUESTION)
     page.get_by_role("button", name="Ask", exact=True).dblclick()
     sent = []

@@ -17,7 +17,13 @@ const FRAME_MS = 16;
 /** Questions that are being written or have no reply, by agent. @type {Map<string, string>} */
 const drafts = new Map();
 
-holdsUnsent({ has: () => drafts.size > 0, forget: () => drafts.clear() });
+/** Conversations that go on when their view is opened again with the same key, by its agent and theirs. @type {Map<string, {thread: Thread, api: unknown}>} */
+const left = new Map();
+
+holdsUnsent({ has: () => drafts.size > 0, forget: () => {
+  drafts.clear();
+  left.clear();
+} });
 
 /** A conversation that goes on here. */
 class Thread {
@@ -116,12 +122,21 @@ export function playground(context) {
     keep();
     draw();
   };
-  let threads = [new Thread(agent, changed)];
+  const threadOf = (/** @type {string} */ id) => {
+    const kept = left.get(`${agent} ${id}`);
+    return kept?.api === session.api ? Object.assign(kept.thread, { update: changed }) : new Thread(id, changed);
+  };
+  /** Ends what is being asked, and keeps the rest for when the view is opened again. @param {Thread} thread */
+  const leave = (thread) => {
+    if (thread.open) thread.takeBack();
+    left.set(`${agent} ${thread.agent}`, { thread, api: session.api });
+  };
+  let threads = [threadOf(agent)];
   let shown = [name(agent)];
   /** @type {any[]} */
   let others = [];
   const other = context.query.get('beside');
-  context.signal.addEventListener('abort', () => threads.forEach((thread) => thread.stop?.abort()), { once: true });
+  context.signal.addEventListener('abort', () => threads.forEach(leave), { once: true });
   if (can('agents:read')) {
     session.api.all('v1/agents', {}, { most: 200, signal: context.signal }).then((agents) => {
       others = agents.filter((each) => each.id !== agent);
@@ -130,10 +145,11 @@ export function playground(context) {
   }
   /** @param {string | null} id */
   const setBeside = (id) => {
+    threads.slice(1).forEach(leave);
     threads = threads.slice(0, 1);
     shown = shown.slice(0, 1);
     if (id) {
-      threads.push(new Thread(id, changed));
+      threads.push(threadOf(id));
       shown.push(name(id));
     }
   };
