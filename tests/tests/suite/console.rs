@@ -115,9 +115,9 @@ async fn browsers_that_open_the_bare_address_get_the_console() {
     let sent = anonymous.request("GET", "/").header("Accept", browser).send().await;
     assert_eq!((sent.status, sent.header("location")), (302, Some("console")));
     assert_eq!(sent.header("vary"), Some("Accept"));
-    anonymous.get("/").await.refused(404, "not_found");
+    anonymous.get("/").await.refused(404, "resource_not_found");
     let any = anonymous.request("GET", "/").header("Accept", "*/*").send().await;
-    any.refused(404, "not_found");
+    any.refused(404, "resource_not_found");
 }
 
 #[tokio::test]
@@ -128,7 +128,7 @@ async fn the_console_can_be_turned_off() {
         assert_eq!(anonymous.get(path).await.status, 404, "{path}");
     }
     let root = anonymous.request("GET", "/").header("Accept", "text/html").send().await;
-    root.refused(404, "not_found");
+    root.refused(404, "resource_not_found");
 }
 
 #[tokio::test]
