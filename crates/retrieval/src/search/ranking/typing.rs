@@ -14,7 +14,8 @@ use one_edit::OneEdit;
 /// The shortest word, in characters, in which a mistake is assumed. In a shorter one, a single letter often makes a
 /// different word.
 const WORD_CHARS: usize = 5;
-/// A word of ASCII letters of this length with another letter in one place is often another word too: "phone", "prone".
+/// A word, or a stem, of ASCII letters of this length with another letter in one place is often another word too: "phone" and
+/// "prone", "ultimate" and "uptime".
 const OFTEN_OTHER_CHARS: usize = 5;
 /// The most words that are taken as the intended one.
 const MEANT: usize = 4;
@@ -61,8 +62,9 @@ impl Corrections {
         }
         let Some(left) = self.words.get().checked_sub(1) else { return Ok(Vec::new()) };
         self.words.set(left);
-        let spelled = |range: &Range<usize>| range.len() == OFTEN_OTHER_CHARS && form.is_ascii();
-        let is_short = word.range.as_ref().is_some_and(spelled);
+        let spelled = |range: &Range<usize>| range.len() == OFTEN_OTHER_CHARS;
+        let is_stem = form.len() <= OFTEN_OTHER_CHARS;
+        let is_short = form.is_ascii() && (is_stem || word.range.as_ref().is_some_and(spelled));
         // A form of three letters is often another word: "pak" of "Paket" for "park".
         let is_meant = |other: &str| {
             let is_other = is_short && other.len() == form.len() && !is_anagram(other, form);
