@@ -130,6 +130,7 @@ const PHRASES: &[Phrases] = &[
                     all right|got it|i see|understood|right|awesome|excellent|help|test|lol|wow",
         beside: "so much|very much|a lot|for your help|for the help|for your answer|for that|there|\
                  and|you|then|now|again|everyone|all|team|sir|madam|very|so|that is|thats|that s|\
+                 that was|this was|that helped|this helped|it helped|it worked|that worked|helpful|useful|\
                  it is|later|have a nice|have a good|day|evening|weekend|please|oh|well|no problem",
     },
     Phrases {
@@ -143,7 +144,8 @@ const PHRASES: &[Phrases] = &[
         agreement: "ok|okay|ja|nein|jo|nö|gut|super|toll|prima|klar|alles klar|in ordnung|genau|\
                     verstanden|perfekt|passt|hilfe|ach so|aha|schön",
         beside: "für die hilfe|für ihre hilfe|für deine hilfe|für die auskunft|zusammen|sehr|dann|\
-                 und|auch|schon mal|noch|bitte|das ist|das war|ihnen|dir|leute",
+                 und|auch|schon mal|noch|bitte|das ist|das war|ihnen|dir|leute|\
+                 das hat geholfen|hat geholfen|hilfreich",
     },
     Phrases {
         code: "spa",
@@ -153,7 +155,7 @@ const PHRASES: &[Phrases] = &[
         thanks: "gracias|muchas gracias|mil gracias|muchísimas gracias",
         agreement: "ok|vale|sí|si|no|bien|muy bien|perfecto|genial|claro|de acuerdo|entendido|ayuda|\
                     excelente|listo",
-        beside: "por la ayuda|por su ayuda|por tu ayuda|por todo|a todos|y|muy|entonces|amable",
+        beside: "por la ayuda|por su ayuda|por tu ayuda|por todo|me ayudó|me ha ayudado|a todos|y|muy|entonces|amable",
     },
     Phrases {
         code: "fra",
@@ -161,7 +163,7 @@ const PHRASES: &[Phrases] = &[
         farewell: "au revoir|à bientôt|a bientot|à plus|bonne nuit|bonne journée|bonne soirée|adieu",
         thanks: "merci|merci beaucoup|merci bien|mille mercis|un grand merci",
         agreement: "ok|oui|non|bien|très bien|parfait|d accord|super|génial|compris|entendu|aide",
-        beside: "pour votre aide|pour ton aide|pour tout|à tous|et|très|à vous|alors|bon",
+        beside: "pour votre aide|pour ton aide|pour tout|ça m a aidé|c est parfait|c est gentil|à tous|et|très|à vous|alors|bon",
     },
     Phrases {
         code: "ita",
@@ -270,6 +272,9 @@ mod tests {
             ("good morning", (SmallTalk::Greeting, "eng")),
             ("Ok, thank you very much for your help :)", (SmallTalk::Thanks, "eng")),
             ("great", (SmallTalk::Agreement, "eng")),
+            ("Thank you very much, that was helpful", (SmallTalk::Thanks, "eng")),
+            ("thanks, that helped!", (SmallTalk::Thanks, "eng")),
+            ("Danke, das hat geholfen", (SmallTalk::Thanks, "deu")),
             ("Danke schön, tschüss!", (SmallTalk::Thanks, "deu")),
             ("Nein.", (SmallTalk::Agreement, "deu")),
             ("¡Muchas gracias!", (SmallTalk::Thanks, "spa")),
@@ -295,6 +300,7 @@ mod tests {
             "no returns",
             "Good Night Hotel",
             "und sonntags?",
+            "that was it",
             "you",
             "hello hello hello hello hello hello hello hello hello",
         ] {
