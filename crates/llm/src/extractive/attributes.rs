@@ -1,11 +1,15 @@
 //! Questions for a measure, and what the measure is called in tables and lists: "how heavy is it" is answered by "Weight: 19 kg".
 
+use compact_str::CompactString;
+
 use super::spaced::Spaced;
 
 /// How people ask for a measure, and its names.
-struct Attribute {
+pub(super) struct Attribute {
     asked: &'static [&'static str],
     names: &'static [&'static str],
+    /// Whether it is a sum of money, which is recognised without a name.
+    is_money: bool,
 }
 
 /// English, German, Spanish, French, Italian, Dutch. Questions for a number of things or a time ("how many", "when") name them
@@ -28,6 +32,7 @@ const ATTRIBUTES: &[Attribute] = &[
             "weegt",
         ],
         names: &["weight", "gewicht", "peso", "poids"],
+        is_money: false,
     },
     Attribute {
         asked: &["how far", "wie weit", "hasta dónde", "jusqu'où", "hoe ver"],
@@ -45,6 +50,7 @@ const ATTRIBUTES: &[Attribute] = &[
             "bereik",
             "afstand",
         ],
+        is_money: false,
     },
     Attribute {
         asked: &[
@@ -71,6 +77,7 @@ const ATTRIBUTES: &[Attribute] = &[
             "dimensioni",
             "afmetingen",
         ],
+        is_money: false,
     },
     Attribute {
         asked: &[
@@ -83,6 +90,7 @@ const ATTRIBUTES: &[Attribute] = &[
             "hoe hoog",
         ],
         names: &["height", "höhe", "altura", "hauteur", "altezza", "hoogte"],
+        is_money: false,
     },
     Attribute {
         asked: &[
@@ -94,17 +102,46 @@ const ATTRIBUTES: &[Attribute] = &[
             "hoe breed",
         ],
         names: &["width", "breite", "ancho", "anchura", "largeur", "larghezza", "breedte"],
+        is_money: false,
     },
     Attribute {
         asked: &["how deep", "wie tief", "qué profundidad", "quelle profondeur", "hoe diep"],
         names: &["depth", "tiefe", "profundidad", "profondeur", "profondità", "diepte"],
+        is_money: false,
     },
     Attribute {
         asked: &["how fast", "wie schnell", "qué velocidad", "quelle vitesse", "hoe snel"],
         names: &["speed", "geschwindigkeit", "velocidad", "vitesse", "velocità", "snelheid"],
+        is_money: false,
     },
     Attribute {
         asked: &[
+            "cost",
+            "costs",
+            "price",
+            "prices",
+            "fee",
+            "fees",
+            "kostet",
+            "kosten",
+            "preis",
+            "preise",
+            "cuesta",
+            "cuestan",
+            "precio",
+            "precios",
+            "coûte",
+            "coûtent",
+            "prix",
+            "tarif",
+            "tarifs",
+            "costa",
+            "costano",
+            "prezzo",
+            "prezzi",
+            "kost",
+            "prijs",
+            "prijzen",
             "how much is",
             "how much are",
             "how much does",
@@ -123,7 +160,6 @@ const ATTRIBUTES: &[Attribute] = &[
             "quanto costa",
             "quanto costano",
             "hoeveel kost",
-            "wat kost",
         ],
         names: &[
             "price",
@@ -149,6 +185,7 @@ const ATTRIBUTES: &[Attribute] = &[
             "prijs",
             "prijzen",
         ],
+        is_money: true,
     },
     Attribute {
         asked: &[
@@ -180,44 +217,107 @@ const ATTRIBUTES: &[Attribute] = &[
             "duur",
             "tijd",
         ],
+        is_money: false,
     },
     Attribute {
         asked: &["how hot", "how warm", "how cold", "wie heiß", "wie warm", "wie kalt"],
         names: &["temperature", "temperatur"],
+        is_money: false,
     },
 ];
 /// A name of at least this length may also be the end of a compound: "Lieferzeit".
 const COMPOUND_BYTES: usize = 4;
 
-/// The names of the measure that a question asks for; empty if it asks for none.
-pub(super) fn names_asked_for(words: &Spaced) -> &'static [&'static str] {
-    let attribute = ATTRIBUTES.iter().find(|attribute| words.has(attribute.asked));
-    attribute.map_or(&[], |attribute| attribute.names)
+/// The measure that a question asks for.
+pub(super) fn asked_for(words: &Spaced) -> Option<&'static Attribute> {
+    ATTRIBUTES.iter().find(|attribute| words.has(attribute.asked))
+}
+
+impl Attribute {
+    /// Whether a term or the first cell of a row is called so.
+    pub(super) fn is_name(&self, term: &str) -> bool {
+        is_called(term, self.names)
+    }
+
+    /// The words that only say which measure is meant, if its values are recognised without them: "cost", "price".
+    pub(super) fn words(&self) -> Option<&'static [&'static str]> {
+        self.is_money.then_some(self.asked)
+    }
+
+    /// Whether a text has a value of the measure, if that can be recognised.
+    pub(super) fn is_value(&self, text: &str) -> bool {
+        self.is_money && is_sum(text)
+    }
+}
+
+/// Words for money beside a number, and for what is free, in lower case.
+const CURRENCIES: [&str; 24] = [
+    "euro", "euros", "eur", "dollar", "dollars", "usd", "pound", "pounds", "gbp", "pence", "cent",
+    "cents", "chf", "franken", "pln", "zł", "złotych", "kč", "czk", "kr", "sek", "nok", "dkk",
+    "tl",
+];
+const FREE: [&str; 9] = [
+    "free",
+    "gratis",
+    "kostenlos",
+    "kostenfrei",
+    "gratuit",
+    "gratuite",
+    "gratuito",
+    "gratuita",
+    "gratuits",
+];
+const CURRENCY_SIGNS: &str = "€$£¥₹₩₽₺₴₪฿₫₱円元원";
+
+/// Whether a text has a sum of money, or says that something is free.
+fn is_sum(text: &str) -> bool {
+    let has_number = text.contains(|c: char| c.is_numeric());
+    if has_number && text.contains(|c: char| CURRENCY_SIGNS.contains(c)) {
+        return true;
+    }
+    let mut words = text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
+    words.any(|word| {
+        let word = CompactString::from_str_to_lowercase(word);
+        has_number && CURRENCIES.contains(&word.as_str()) || FREE.contains(&word.as_str())
+    })
 }
 
 /// Whether a term or the first cell of a row is called so.
-pub(super) fn is_called(term: &str, names: &[&str]) -> bool {
+fn is_called(term: &str, names: &[&str]) -> bool {
     let is_name = |word: &str| {
         let word = word.to_lowercase();
         let is_it =
             |name: &&str| word == *name || name.len() >= COMPOUND_BYTES && word.ends_with(*name);
         names.iter().any(is_it)
     };
-    !names.is_empty() && term.split(|c: char| !c.is_alphanumeric()).any(is_name)
+    term.split(|c: char| !c.is_alphanumeric()).any(is_name)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{is_called, names_asked_for};
+    use super::{asked_for, is_sum};
     use crate::extractive::spaced::Spaced;
 
     #[test]
     fn a_measure_has_names() {
-        let names = |question: &str| names_asked_for(&Spaced::new(question));
-        assert!(is_called("Weight", names("How heavy is the crane?")));
-        assert!(is_called("Gesamtgewicht", names("wie schwer ist der Kran")));
-        assert!(is_called("Lieferzeit (Inland)", names("wie lange dauert das?")));
-        assert!(!is_called("Height", names("How heavy is the crane?")));
-        assert!(!is_called("Freight", names("Which crane is it?")));
+        let is_name = |question: &str, term: &str| {
+            asked_for(&Spaced::new(question)).is_some_and(|measure| measure.is_name(term))
+        };
+        assert!(is_name("How heavy is the crane?", "Weight"));
+        assert!(is_name("wie schwer ist der Kran", "Gesamtgewicht"));
+        assert!(is_name("wie lange dauert das?", "Lieferzeit (Inland)"));
+        assert!(is_name("What does a berth cost?", "Price per day"));
+        assert!(!is_name("How heavy is the crane?", "Height"));
+        assert!(!is_name("Which crane is it?", "Freight"));
+    }
+
+    #[test]
+    fn sums_of_money_are_known() {
+        for text in ["£12", "14,50 €", "12 euros", "EUR 5", "It is free of charge.", "660円"] {
+            assert!(is_sum(text), "{text}");
+        }
+        for text in ["12 days", "euros are taken", "Freedom", "$HOME"] {
+            assert!(!is_sum(text), "{text}");
+        }
     }
 }

@@ -1,8 +1,10 @@
 //! Choosing the sentences of the passages that answer the question.
 
 mod asked_section;
+mod headings;
 mod quoted;
 mod read;
+mod rows;
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, Hasher as _};
@@ -205,7 +207,7 @@ impl<'a> Pick<'a, '_> {
     /// Adds a unit with the units that it needs; `false` if they do not fit or add nothing new.
     fn add(&mut self, passage: usize, unit: usize) -> bool {
         let Some(read) = self.read.get(passage) else { return false };
-        let (from, to) = read.table(unit).unwrap_or_else(|| read.quoted.whole(unit));
+        let (from, to) = read.whole_block(unit).unwrap_or_else(|| read.quoted.whole(unit));
         let new: Vec<usize> = opener(&read.quoted, from)
             .into_iter()
             .chain(from..=to)

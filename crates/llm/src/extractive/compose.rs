@@ -7,6 +7,9 @@ use super::naming::name;
 use super::plain;
 use super::units::{Kind, Unit};
 
+/// The longest item of a list that is quoted with what says what the list is, in words.
+const FRAGMENT_WORDS: usize = 8;
+
 /// The reply: the sentences of each passage in their order, with passages separated. If there is room within `limit`
 /// characters, with headings that name what they are about, unless the `question` does.
 pub(super) fn text(passages: &[Quoted<'_>], question: &str, limit: usize) -> String {
@@ -89,6 +92,13 @@ fn passage<'a>(quoted: &Quoted<'a>, names: &mut Names<'_, 'a>) -> String {
             let gap = if is_block { '\n' } else { ' ' };
             piece = format!("{heading}:{gap}{piece}");
         }
+        // Neither can an item that is no sentence: "Drones" below "You may not bring".
+        if before.is_none_or(|before| before.block != unit.block)
+            && let Some(lead) = lead(quoted, unit, before)
+        {
+            let gap = if is_listed { '\n' } else { ' ' };
+            piece = format!("{lead}:{gap}{piece}");
+        }
         if let Some(before) = before {
             text.push_str(gap(before, unit, &text));
         }
@@ -96,6 +106,38 @@ fn passage<'a>(quoted: &Quoted<'a>, names: &mut Names<'_, 'a>) -> String {
         before = Some(unit);
     }
     text
+}
+
+/// What says what the items of a list are, if they are no sentences: the sentence before the list if it introduces it, otherwise the
+/// heading above it. `None` if `before`, which is quoted before the unit, is that sentence, and for other units.
+fn lead(quoted: &Quoted<'_>, unit: &Unit, before: Option<&Unit>) -> Option<String> {
+    if !matches!(unit.kind, Kind::Item { .. }) || !is_fragment(quoted.text(unit)) {
+        return None;
+    }
+    let outside = |other: &&Unit| other.block != unit.block && other.range.start < unit.range.start;
+    let above = quoted.units().iter().rev().find(outside);
+    let introducing = above
+        .filter(|above| above.kind == Kind::Sentence && quoted.text(above).ends_with([':', '：']));
+    if introducing.is_some() && introducing == before {
+        return None;
+    }
+    let heading = || {
+        let inner = quoted.headings_of(unit).next();
+        inner.or_else(|| quoted.outer_headings(|_| true).first().copied())
+    };
+    let lead = introducing.map(|sentence| quoted.text(sentence)).or_else(heading)?;
+    let lead = plain::inline(lead);
+    let lead = lead.trim_end_matches([':', '：', ' ']);
+    (!lead.is_empty()).then(|| lead.to_owned())
+}
+
+/// Whether the item of a list is only a few words, without a full stop or a colon.
+fn is_fragment(item: &str) -> bool {
+    let (_, text) = item.split_once(char::is_whitespace).unwrap_or_default();
+    let is_short = text.split_whitespace().nth(FRAGMENT_WORDS).is_none();
+    is_short
+        && !text.contains([':', '：', '`', '=', '–', '—'])
+        && !text.ends_with(['.', '!', '?', '。', '！', '？', '।', '؟', ';'])
 }
 
 /// The term, an option or other code, that the paragraph of a sentence defines; `None` if the

@@ -10,6 +10,8 @@ use cicerone_domain::retrieval::QueryTerm;
 use cicerone_language::{Language, Script, fold, plain_term, terms};
 use foldhash::HashMap;
 
+use super::words::{Word, words};
+
 /// The most words of the question that are searched for: the bits of a [`Mask`].
 const TERMS: usize = 64;
 /// The shortest word, in letters, that may be spelled differently.
@@ -115,6 +117,11 @@ impl<'a> Matcher<'a> {
         mask & self.asked != 0
     }
 
+    /// Whether words of the question are in scripts without spaces, where they are found in pieces.
+    pub(super) const fn has_pieces(&self) -> bool {
+        !self.grams.is_empty()
+    }
+
     /// Whether some words are from earlier messages and others from the question itself.
     pub(super) const fn has_context(&self) -> bool {
         self.has_context
@@ -144,8 +151,12 @@ impl<'a> Matcher<'a> {
                 if !self.may_begin_like(&word) {
                     continue;
                 }
-                let Some((at, word)) = word.within(text) else { continue };
-                let mask = if self.may_match(word) { self.mask_of_word(word, language) } else { 0 };
+                let Some((at, spelled)) = word.within(text) else { continue };
+                let mask = match word.is_whole {
+                    true => self.mask_of_whole(spelled, language),
+                    false if self.may_match(spelled) => self.mask_of_word(spelled, language),
+                    false => 0,
+                };
                 if mask != 0 {
                     found.push(Occurrence { at, mask });
                 }
@@ -170,7 +181,7 @@ impl<'a> Matcher<'a> {
         language: Option<Language>,
     ) -> Vec<Occurrence> {
         let mut found = Vec::new();
-        for word in words {
+        for word in words.into_iter().filter(|word| !word.is_whole) {
             let Some((at, word)) = word.within(text) else { continue };
             let folded = fold(word);
             let similar = self.forms.iter().filter(|(form, _)| is_similar(form, &folded, language));
@@ -204,6 +215,14 @@ impl<'a> Matcher<'a> {
         let mask = known.fold(0, |mask, words| mask | words);
         words.insert(word.to_owned(), mask);
         mask
+    }
+
+    /// The same for words that are joined: `rate_limit`, "2.7.0". Their parts are words of their own.
+    fn mask_of_whole(&self, joined: &str, language: Option<Language>) -> Mask {
+        let forms = terms(joined, language);
+        let whole = forms.iter().filter(|form| form.is_compound || forms.len() == 1);
+        let known = whole.filter_map(|form| self.forms.get(form.text.as_str()));
+        known.fold(0, |mask, words| mask | words)
     }
 
     /// Whether a word of the question begins with the first letter of `word`, if that is ASCII.
@@ -310,79 +329,13 @@ fn is_unspaced(c: char) -> bool {
         )
 }
 
-/// A word of a text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Word {
-    /// The byte at which it begins.
-    at: u32,
-    /// The length in bytes.
-    length: u16,
-    /// The first byte.
-    first: u8,
-}
-
-impl Word {
-    /// Its position in the text, and its spelling.
-    fn within<'t>(&self, text: &'t str) -> Option<(usize, &'t str)> {
-        let at = self.at as usize;
-        Some((at, text.get(at..at + usize::from(self.length))?))
-    }
-}
-
-/// The words of a text, cut more coarsely than by the analysis. Runs of 64 KiB and longer, which
-/// are words of no language, are skipped, and so is everything beyond 4 GiB.
-pub(super) fn words(text: &str) -> impl Iterator<Item = Word> {
-    let mut at = 0;
-    let spans = std::iter::from_fn(move || {
-        let start = at + extent(text.get(at..)?, false);
-        at = start + extent(text.get(start..)?, true);
-        (start < at).then_some((start, at - start))
-    });
-    spans.filter_map(|(start, length)| {
-        Some(Word {
-            at: u32::try_from(start).ok()?,
-            length: u16::try_from(length).ok()?,
-            first: *text.as_bytes().get(start)?,
-        })
-    })
-}
-
-/// The number of bytes at the start of `text` that belong to a word, or that do not.
-fn extent(text: &str, of_word: bool) -> usize {
-    let mut at = 0;
-    while let Some(byte) = text.as_bytes().get(at) {
-        if byte.is_ascii() {
-            if byte.is_ascii_alphanumeric() != of_word {
-                break;
-            }
-            at += 1;
-        } else {
-            let Some(character) = text.get(at..).and_then(|rest| rest.chars().next()) else {
-                break;
-            };
-            if is_separator(character) == of_word {
-                break;
-            }
-            at += character.len_utf8();
-        }
-    }
-    at
-}
-
-/// Whether a character beyond ASCII separates words.
-fn is_separator(c: char) -> bool {
-    c.is_whitespace()
-        || matches!(c, '\u{2010}'..='\u{206F}' | '\u{3000}'..='\u{3004}' | '\u{3008}'..='\u{303F}')
-        || matches!(c, '\u{FF00}'..='\u{FF0F}' | '\u{FF1A}'..='\u{FF20}')
-        || "¡¿«»·،؛؟۔।॥".contains(c)
-}
-
 #[cfg(test)]
 mod tests {
     use cicerone_domain::retrieval::QueryTerm;
     use cicerone_language::{Language, terms};
 
-    use super::{Matcher, words as words_of};
+    use super::Matcher;
+    use crate::extractive::words::words as words_of;
 
     fn question(text: &str, language: Option<Language>) -> Vec<QueryTerm> {
         terms(text, language)
@@ -440,6 +393,25 @@ mod tests {
         let places: Vec<usize> =
             matcher.find(text, words_of(text), language).iter().map(|found| found.at).collect();
         assert_eq!(places, [2, 10, 18]);
+    }
+
+    #[test]
+    fn words_that_are_joined_are_found_as_one_and_as_their_parts() {
+        let language = Some(Language::ENGLISH);
+        for (asked, text, found) in [
+            ("mail_check", "Set mail_check to 5.", &[4, 4, 9][..]),
+            ("check", "Set mail_check to 5.", &[9]),
+            ("mail_check", "Set mail_check_stats.", &[4, 9]),
+            ("2.7.0", "New in 2.7.0: doors.", &[7]),
+            ("2.7", "New in 2.7.0, not 2.8.", &[]),
+            ("2.7", "New in 2.7.", &[7]),
+            ("fs.read", "Call fs.read first.", &[5, 5, 8]),
+        ] {
+            let words = question(asked, language);
+            let occurrences = Matcher::new(&words).find(text, words_of(text), language);
+            let places: Vec<usize> = occurrences.iter().map(|found| found.at).collect();
+            assert_eq!(places, found, "{asked}: {text}");
+        }
     }
 
     #[test]

@@ -7,8 +7,8 @@ use cicerone_language::defined_term;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-use super::matcher::{Word, words};
 use super::units::{self, Kind, Unit};
+use super::words::{Word, words};
 
 /// The size of the cache in bytes.
 const BYTES: u64 = 16 * 1_024 * 1_024;

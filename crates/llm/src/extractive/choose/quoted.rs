@@ -52,11 +52,7 @@ impl<'a> Quoted<'a> {
         let within = self.headings().rev().filter(move |above| above.range.start < start);
         within.filter_map(move |above| {
             let text = self.text(above);
-            // A heading of plain text is below all others.
-            let own = match text.len() - text.trim_start_matches('#').len() {
-                0 => usize::MAX - 1,
-                own => own,
-            };
+            let own = self::level(text);
             let is_outer = own < level;
             level = level.min(own);
             is_outer.then(|| plain_heading(text))
@@ -232,6 +228,14 @@ impl<'a> Quoted<'a> {
     fn leads_to_code(&self, unit: usize) -> bool {
         let text = self.unit_text(unit);
         introduces(text) || self.kind(unit) == Some(Kind::Sentence) && !ends_with_stop(text)
+    }
+}
+
+/// How deep a heading is below others. One of plain text is below all others.
+pub(super) fn level(heading: &str) -> usize {
+    match heading.len() - heading.trim_start_matches('#').len() {
+        0 => usize::MAX - 1,
+        marks => marks,
     }
 }
 

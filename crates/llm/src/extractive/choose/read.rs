@@ -6,9 +6,11 @@ use std::sync::Arc;
 use cicerone_domain::retrieval::Hit;
 use cicerone_language::{Language, Subject, defined_term};
 
+use super::headings::{Headings, Naming};
 use super::quoted::{Quoted, ends_sentence, is_question};
+use super::rows::{columns, key, name_of, value_as_word};
 use crate::extractive::asking::is_explained;
-use crate::extractive::attributes::{is_called, names_asked_for};
+use crate::extractive::attributes::{Attribute, asked_for};
 use crate::extractive::hints::{Wanted, is_negated};
 use crate::extractive::matcher::{Mask, Matcher, Occurrence};
 use crate::extractive::readings::Reading;
@@ -55,13 +57,12 @@ const BELOW_SUBJECT: f32 = 1.4;
 const SHOWN: f32 = 0.55;
 /// A shorter text without a full stop, in bytes, is a label.
 const LABEL_BYTES: usize = 40;
+/// The factor for units below other headings, if a heading of the passage has words of the question that no text of it has.
+const ELSEWHERE: f32 = 0.2;
 /// The factor for a sentence that announces what the passage does not have.
 const DANGLES: f32 = 0.3;
 /// The bonus for a row by the share of its first cell that is asked for.
 const NAMED: f32 = 0.05;
-/// The longest table that is quoted as a whole, in rows and in characters.
-const TABLE_ROWS: usize = 10;
-const TABLE_CHARS: usize = 900;
 /// The bonus for being at the beginning of a passage.
 const FIRST: f32 = 0.05;
 
@@ -72,7 +73,7 @@ pub(super) struct Asked<'a> {
     subject: Option<Subject>,
     is_negated: bool,
     /// What the measure that it asks for is called.
-    measure: &'static [&'static str],
+    measure: Option<&'static Attribute>,
     /// Whether an explanation is asked for rather than a fact.
     pub(super) is_explained: bool,
 }
@@ -87,7 +88,7 @@ impl<'a> Asked<'a> {
             wanted: Wanted::of(&words),
             subject: Subject::of(question),
             is_negated: is_negated(question),
-            measure: names_asked_for(&words),
+            measure: asked_for(&words),
             is_explained: is_explained(question, &words),
         }
     }
@@ -142,18 +143,20 @@ pub(super) struct Read<'a> {
     pub(super) quoted: Quoted<'a>,
     /// The words of the question in each unit.
     pub(super) own: Vec<Mask>,
+    /// The words that only ask for a measure: each unit with a value of it has them.
+    pub(super) of_measure: Mask,
     /// Those in the header of the table that a unit is a row of; `None` if there is none.
-    columns: Vec<Option<Mask>>,
+    pub(super) columns: Vec<Option<Mask>>,
     /// The share of the words of a row's first cell that are in the question; 0 for other units.
-    keys: Vec<f32>,
+    pub(super) keys: Vec<f32>,
     /// The score of each unit.
     pub(super) scores: Vec<f32>,
     /// Whether a definition is asked for.
-    is_definition_asked: bool,
+    pub(super) is_definition_asked: bool,
     /// The words of the question in all of it.
     words: Mask,
     /// The words of the question in its headings, and in the title of its page.
-    above: Mask,
+    pub(super) above: Mask,
     title: Mask,
 }
 
@@ -203,13 +206,18 @@ impl<'a> Read<'a> {
             return None;
         }
         let of = |text: Option<&str>| text.map_or(0, |text| matcher.mask(text, language));
-        let (title, above) = (of(hit.title.as_deref()), of(hit.heading.as_deref()));
+        let title = of(hit.title.as_deref());
         let within = |range: &Range<usize>| {
             let from = found.partition_point(|one| one.at < range.start);
             let within = found.iter().skip(from).take_while(|one| one.at < range.end);
             within.fold(0, |mask, one| mask | one.mask)
         };
-        let own: Vec<Mask> = reading.units.iter().map(|unit| within(&unit.range)).collect();
+        let mut own: Vec<Mask> = reading.units.iter().map(|unit| within(&unit.range)).collect();
+        let measure = asked.measure.and_then(|measure| Some((measure, measure.words()?)));
+        let of_measure = measure.map_or(0, |(_, words)| matcher.mask(&words.join(" "), language));
+        if let Some((measure, _)) = measure.filter(|_| of_measure != 0) {
+            value_as_word(measure, of_measure, &mut own, text, &reading.units);
+        }
         let columns = columns(&reading.units, &own);
         let key = |unit: &Unit| match unit.kind {
             Kind::Row => key(text, &unit.range, &found),
@@ -225,10 +233,23 @@ impl<'a> Read<'a> {
             chosen: Vec::new(),
             with_code: asked.may_be_shown(),
         };
+        // A heading that is within the passage is above what follows it only.
+        let outer = quoted.outer_headings(|_| true);
+        let above = outer.into_iter().fold(0, |words, heading| words | of(Some(heading)));
         let scores = Vec::with_capacity(reading.units.len());
         let is_definition_asked = asked.subject.is_some();
-        let mut read =
-            Self { quoted, own, columns, keys, scores, is_definition_asked, words, above, title };
+        let mut read = Self {
+            quoted,
+            own,
+            of_measure,
+            columns,
+            keys,
+            scores,
+            is_definition_asked,
+            words,
+            above,
+            title,
+        };
         read.score(matcher, asked, &terms, prior);
         Some(read)
     }
@@ -236,44 +257,6 @@ impl<'a> Read<'a> {
     /// The words of the question in a unit, and in the header of its table.
     pub(super) fn said(&self, unit: usize) -> Mask {
         self.own_of(unit) | self.columns.get(unit).copied().flatten().unwrap_or(0)
-    }
-
-    /// Whether a row of the same table that is chosen has the same words of the question, and either more of them or a first cell
-    /// that is asked for more exactly: "Ireland" and not "Northern Ireland". Rows of a table without a header are no
-    /// alternatives of each other.
-    pub(super) fn is_outdone(&self, row: usize) -> bool {
-        let units = self.quoted.units();
-        let Some(of_row) = units.get(row).filter(|unit| unit.kind == Kind::Row) else {
-            return false;
-        };
-        let key = |unit: usize| self.keys.get(unit).copied().unwrap_or(0.0);
-        if self.columns.get(row).copied().flatten().is_none() {
-            return false;
-        }
-        let own = self.own_of(row);
-        self.quoted.chosen.iter().any(|other| {
-            let is_beside = units
-                .get(*other)
-                .is_some_and(|unit| unit.kind == Kind::Row && unit.block == of_row.block);
-            let theirs = self.own_of(*other);
-            is_beside && own & !theirs == 0 && (theirs != own || key(*other) > key(row))
-        })
-    }
-
-    /// The first and last row of a table of which no row has a word of the question itself, if it is short: then its
-    /// heading or header is asked for, and all of it answers.
-    pub(super) fn table(&self, row: usize) -> Option<(usize, usize)> {
-        let units = self.quoted.units();
-        let block = units.get(row).filter(|unit| unit.kind == Kind::Row)?.block;
-        let is_row = |(_, unit): &(usize, &Unit)| unit.block == block && unit.kind == Kind::Row;
-        let mut rows = units.iter().enumerate().filter(is_row).map(|(index, _)| index);
-        let first = rows.next()?;
-        let last = rows.next_back().unwrap_or(first);
-        let chars: usize =
-            (first..=last).map(|row| self.quoted.unit_text(row).chars().count()).sum();
-        let is_named = !self.is_definition_asked && (first..=last).all(|row| self.own_of(row) == 0);
-        let is_short = last - first < TABLE_ROWS && chars <= TABLE_CHARS;
-        (is_named && is_short).then_some((first, last))
     }
 
     /// The words of the question in a unit.
@@ -289,10 +272,10 @@ impl<'a> Read<'a> {
     /// Weighs each unit by the words of the question in it, in the previous unit and in the
     /// headings.
     fn score(&mut self, matcher: &Matcher<'_>, asked: &Asked<'_>, terms: &[Mask], prior: f32) {
-        let above = self.above;
+        let mut headings = Headings::new(self.above);
+        let naming = Naming::of(&self.quoted, &self.own, matcher);
         let asked_for = matcher.weight(Mask::MAX);
         let total = asked_for.max(f32::MIN_POSITIVE);
-        let mut heading = above;
         let mut before: (Option<usize>, Mask) = (None, 0);
         // Whether the first sentence or row of a section about the subject is still to come, and the first sentence after it.
         let (mut leads, mut first_sentence) = (false, false);
@@ -303,19 +286,21 @@ impl<'a> Read<'a> {
         for (index, (unit, ((own, columns), term))) in units {
             let text = self.quoted.text(unit);
             if unit.kind == Kind::Heading {
-                heading = above | own;
+                headings.enter(text, *own);
                 before = (None, 0);
                 leads = asked.subject.as_ref().is_some_and(|subject| subject.is_heading(text));
                 first_sentence = leads;
                 self.scores.push(0.0);
                 continue;
             }
+            let heading = headings.words();
             let previous = if before.0 == Some(unit.block) { before.1 } else { 0 };
             let said = own | term;
             let titled = self.title | columns.unwrap_or(0);
             let context = BEFORE * matcher.weight(previous & !said)
                 + TITLED * matcher.weight(titled & !previous & !said)
-                + ABOVE * matcher.weight(heading & !titled & !previous & !said);
+                + ABOVE * matcher.weight(heading & !titled & !previous & !said)
+                + (1.0 - ABOVE) * matcher.weight(heading & naming.words() & !said);
             let of_term = OF_TERM * matcher.weight(*term);
             let share = matcher.weight(said) / total;
             let mut score = share + (context + of_term) / total;
@@ -328,7 +313,8 @@ impl<'a> Read<'a> {
             if asked.subject.as_ref().is_some_and(|subject| subject.is_defined_by(text)) {
                 score += DEFINES;
             }
-            if score > 0.0 && is_called(name_of(unit, text), asked.measure) {
+            let is_measure = |measure: &Attribute| measure.is_name(name_of(unit, text));
+            if score > 0.0 && asked.measure.is_some_and(is_measure) {
                 score += MEASURES;
             }
             if leads || first_sentence {
@@ -360,8 +346,11 @@ impl<'a> Read<'a> {
             }
             if is_question(text) {
                 // A question is not an answer, but the text after it may be.
-                heading = above | own;
+                headings.enter(text, *own);
                 score *= ASKS;
+            }
+            if let Some(share) = naming.share(heading, matcher) {
+                score *= ELSEWHERE + (1.0 - ELSEWHERE) * share;
             }
             if self.quoted.is_dangling(index) {
                 score *= DANGLES;
@@ -412,45 +401,6 @@ pub(in crate::extractive) fn title_score(title: &str, weight: f32, matcher: &Mat
 /// The bonus for being short.
 fn for_length(bytes: usize) -> f32 {
     SHORT / (1.0 + f32::from(u16::try_from(bytes).unwrap_or(u16::MAX)) / SHORT_BYTES)
-}
-
-/// What a row or definition is about: its first cell, or its term.
-fn name_of<'t>(unit: &Unit, text: &'t str) -> &'t str {
-    match unit.kind {
-        Kind::Row => first_cell(text),
-        Kind::Sentence | Kind::Item { .. } => defined_term(text).unwrap_or_default(),
-        Kind::Heading | Kind::Header | Kind::Code => "",
-    }
-}
-
-fn first_cell(row: &str) -> &str {
-    let cells = row.trim_start_matches(['|', ' ']);
-    cells.split(['|', '\t']).next().unwrap_or_default()
-}
-
-/// The share of the words of a row's first cell that are among the occurrences of the question's words.
-fn key(text: &str, row: &Range<usize>, found: &[Occurrence]) -> f32 {
-    let line = text.get(row.clone()).unwrap_or_default();
-    let cell = first_cell(line);
-    let start = cell.as_ptr().addr() - text.as_ptr().addr();
-    let words = cell.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).count();
-    let from = found.partition_point(|one| one.at < start);
-    let asked = found.iter().skip(from).take_while(|one| one.at < start + cell.len()).count();
-    let share = |count: usize| f32::from(u16::try_from(count).unwrap_or(u16::MAX));
-    (share(asked) / share(words.max(1))).min(1.0)
-}
-
-/// For each row, the words of the question in the header of its table; `None` for other units and without a header.
-fn columns(units: &[Unit], own: &[Mask]) -> Vec<Option<Mask>> {
-    let mut header = (None, 0);
-    let of = |(unit, own): (&Unit, &Mask)| {
-        if unit.kind == Kind::Header {
-            header = (Some(unit.block), *own);
-        }
-        let is_row = unit.kind == Kind::Row && header.0 == Some(unit.block);
-        is_row.then_some(header.1)
-    };
-    units.iter().zip(own).map(of).collect()
 }
 
 /// For each unit, the words of the question in the term that its paragraph or item defines.

@@ -64,3 +64,40 @@ fn a_measure_is_quoted_by_its_name() {
     let far = reply("how far does the crane orbit go", vec![crane(table)]).text;
     assert!(far.contains("Measure: Range; Value: 12 m"), "{far}");
 }
+
+const RULES: &str = "# Ferry rules\n\n## You may bring\n\n- Umbrellas\n- Closed bottles\n\n## You may not bring\n\n- Glass bottles\n\
+    - Drones\n- Tripods";
+
+#[test]
+fn an_item_that_is_no_sentence_is_quoted_with_what_says_what_the_list_is() {
+    assert_eq!(answer("Can I bring drones?", RULES), "You may not bring: Drones");
+    let introduced = "# Deck\n\nOn deck there are no:\n\n- drones\n- dogs\n\nWrite to us.";
+    let text = answer("Are dogs on board?", introduced);
+    assert_eq!(text, "On deck there are no: dogs");
+}
+
+#[test]
+fn a_short_list_is_quoted_whole_if_its_heading_is_asked_for() {
+    let text = "# Log\n\n## 3.1.0 - April\n\n- Export of lists.\n- Dark mode.\n\n## 3.0.0 - March\n\n\
+                - Version 1 of the import was removed.\n- New desk.";
+    for question in ["What changed in version 3.1.0?", "what is new in 3.1.0"] {
+        assert_eq!(answer(question, text), "- Export of lists.\n- Dark mode.", "{question}");
+    }
+}
+
+#[test]
+fn below_other_headings_the_same_words_weigh_less() {
+    let text = "## Bath quay\n\n| Day | Hours |\n|---|---|\n| Saturday | 9 to 5 |\n| Sunday | closed |\n\n\
+                ## Wells quay\n\n| Day | Hours |\n|---|---|\n| Saturday | 10 to 2 |\n| Sunday | 12 to 4 |";
+    let reply = answer("When is the Wells quay open on Saturday?", text);
+    assert_eq!(reply, "Day: Saturday; Hours: 10 to 2");
+}
+
+#[test]
+fn a_sum_of_money_answers_what_something_costs() {
+    let text = "## Prices\n\nAn electric boat costs 10 euros a day if it is shared.\n\n| Trip | Adults |\n|---|---|\n\
+                | Guided tour | £12 |\n| Locker | £2 |";
+    for question in ["What does a guided tour cost?", "price of a guided tour"] {
+        assert_eq!(answer(question, text), "Trip: Guided tour; Adults: £12", "{question}");
+    }
+}
