@@ -4,6 +4,7 @@
 //! every comparison are analysed in the same way.
 
 mod definitions;
+mod everyday;
 mod fold;
 mod grams;
 mod language;
@@ -15,6 +16,7 @@ mod subjects;
 mod terms;
 
 pub use definitions::defined_term;
+pub use everyday::{equivalents, is_light};
 pub use fold::fold;
 pub use grams::grams;
 pub use language::Language;

@@ -225,12 +225,18 @@ const ATTRIBUTES: &[Attribute] = &[
         is_money: false,
     },
 ];
+/// How people ask for a price in scripts without spaces, where it is found anywhere in the text.
+const PRICE_UNSPACED: &[&str] =
+    &["いくら", "料金", "値段", "価格", "多少钱", "多少錢", "价格", "價格", "얼마", "가격"];
 /// A name of at least this length may also be the end of a compound: "Lieferzeit".
 const COMPOUND_BYTES: usize = 4;
 
 /// The measure that a question asks for.
 pub(super) fn asked_for(words: &Spaced) -> Option<&'static Attribute> {
-    ATTRIBUTES.iter().find(|attribute| words.has(attribute.asked))
+    let is_asked = |attribute: &&Attribute| {
+        words.has(attribute.asked) || attribute.is_money && words.contains(PRICE_UNSPACED)
+    };
+    ATTRIBUTES.iter().find(is_asked)
 }
 
 impl Attribute {

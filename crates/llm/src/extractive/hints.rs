@@ -149,6 +149,40 @@ pub(super) const HOW: &[&str] = &[
 /// The same, with other meanings ("¿Cómo se llama?").
 const STEPS: &[&str] = &["cómo se"];
 
+/// Words that ask how things differ.
+const COMPARES: &[&str] = &[
+    "difference",
+    "differences",
+    "differ",
+    "compare",
+    "compared",
+    "comparison",
+    "versus",
+    "vs",
+    "unterschied",
+    "unterschiede",
+    "unterscheiden",
+    "vergleich",
+    "différence",
+    "différences",
+    "diferencia",
+    "diferencias",
+    "diferença",
+    "differenza",
+    "verschil",
+    "verschillen",
+    "разница",
+    "różnica",
+    "fark",
+];
+/// The same for scripts without spaces.
+const COMPARES_UNSPACED: &[&str] = &["違い", "比較", "区别", "區別", "차이"];
+
+/// Whether a question asks how things differ.
+pub(super) fn compares(words: &Spaced) -> bool {
+    words.has(COMPARES) || words.contains(COMPARES_UNSPACED)
+}
+
 /// Words that negate, besides those that end with "n't".
 const NEGATIONS: [&str; 27] = [
     "not",

@@ -49,6 +49,9 @@ pub(super) const STORED_COVERAGE: f32 = 0.2;
 /// The weight of a small word, such as "what", in the questions of pairs, relative to another word of the same rarity.
 pub(super) const SMALL_WORD: f32 = 0.5;
 
+/// How much a word such as "make" counts for whether the question is answered, relative to another word of the same rarity.
+pub(super) const LIGHT_WORD: f32 = 0.35;
+
 /// The factor for a passage that defines the subject of a question, or has a section about it.
 pub(super) const DEFINES: f32 = 1.5;
 

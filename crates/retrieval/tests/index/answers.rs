@@ -157,6 +157,39 @@ async fn one_typing_mistake_finds_its_word_but_numbers_are_not_corrected() {
 }
 
 #[tokio::test]
+async fn an_everyday_word_that_no_passage_has_finds_others_of_its_meaning() {
+    let world = World::new();
+    let texts = [
+        "If the parcel is damaged when it arrives, send us a picture of it.",
+        "Pets stay in their cabins during the night.",
+        "The galley opens at seven.",
+    ];
+    world.put("a", (0..).zip(texts).map(|(at, text)| passage(at, text)).collect());
+    for (question, position) in
+        [("What if my parcel is broken?", 0), ("Where does a cat sleep at night?", 1)]
+    {
+        let found = world.ask(question).await;
+        assert!(found.hits[0].is_relevant, "{question}");
+        assert_eq!(found.hits[0].position, position, "{question}");
+    }
+    // A word that a passage has is not replaced.
+    world.put("b", vec![passage(0, "The broken mast lies on the pier.")]);
+    let found = world.ask("Is the mast broken?").await;
+    assert_eq!(found.hits[0].text.as_ref(), "The broken mast lies on the pier.");
+}
+
+#[tokio::test]
+async fn a_word_that_says_little_hardly_counts_as_missing() {
+    let world = World::new();
+    let texts = (0..60).map(|at| passage(at, &format!("Berth {at} is beside the pier.")));
+    let claim = passage(60, "Claims are accepted for 31 days.");
+    world.put("a", texts.chain([claim]).collect());
+    let make = world.ask("make a claim").await.confidence;
+    let paint = world.ask("paint a claim").await.confidence;
+    assert!(make > paint + 0.1, "{make} {paint}");
+}
+
+#[tokio::test]
 async fn compounds_find_their_parts_and_parts_their_compounds() {
     let world = World::new();
     let texts = [

@@ -11,7 +11,7 @@ use super::quoted::{Quoted, ends_sentence, is_question};
 use super::rows::{columns, key, name_of, value_as_word};
 use crate::extractive::asking::is_explained;
 use crate::extractive::attributes::{Attribute, asked_for};
-use crate::extractive::hints::{Wanted, is_negated};
+use crate::extractive::hints::{Wanted, compares, is_negated};
 use crate::extractive::matcher::{Mask, Matcher, Occurrence};
 use crate::extractive::readings::Reading;
 use crate::extractive::spaced::Spaced;
@@ -40,6 +40,9 @@ const SHORT_BYTES: f32 = 80.0;
 /// and for the first sentence after such a row.
 const LEADS: f32 = 1.0;
 const FIRST_SENTENCE: f32 = 0.4;
+/// The bonus for a row if this many words of the header of its table are in a question that compares.
+const COMPARES: f32 = 0.8;
+const COMPARED: u32 = 2;
 /// The bonus for a sentence with the kind of answer that the question asks for.
 const MEETS: f32 = 0.1;
 /// The bonus for a row or definition that is called like the measure that the question asks for.
@@ -72,6 +75,8 @@ pub(super) struct Asked<'a> {
     wanted: Wanted,
     subject: Option<Subject>,
     is_negated: bool,
+    /// Whether it asks how things differ.
+    compares: bool,
     /// What the measure that it asks for is called.
     measure: Option<&'static Attribute>,
     /// Whether an explanation is asked for rather than a fact.
@@ -88,6 +93,7 @@ impl<'a> Asked<'a> {
             wanted: Wanted::of(&words),
             subject: Subject::of(question),
             is_negated: is_negated(question),
+            compares: compares(&words),
             measure: asked_for(&words),
             is_explained: is_explained(question, &words),
         }
@@ -316,6 +322,9 @@ impl<'a> Read<'a> {
             let is_measure = |measure: &Attribute| measure.is_name(name_of(unit, text));
             if score > 0.0 && asked.measure.is_some_and(is_measure) {
                 score += MEASURES;
+            }
+            if asked.compares && columns.is_some_and(|columns| columns.count_ones() >= COMPARED) {
+                score += COMPARES;
             }
             if leads || first_sentence {
                 let is_sentence = unit.kind == Kind::Sentence;

@@ -101,3 +101,14 @@ fn a_sum_of_money_answers_what_something_costs() {
         assert_eq!(answer(question, text), "Trip: Guided tour; Adults: £12", "{question}");
     }
 }
+
+#[test]
+fn the_row_of_two_columns_that_are_compared_is_quoted() {
+    let text = "## Prices\n\n| | Quay | Buoy |\n|---|---|---|\n| Price per day | £20 | £9 |\n| Water | yes | no |\n\n\
+                A buoy may be booked. Every quay and every buoy has a number.";
+    let reply = answer("What is the difference between a quay and a buoy?", text);
+    assert!(
+        reply.starts_with("Price per day; Quay: £20; Buoy: £9\nWater; Quay: yes; Buoy: no"),
+        "{reply}"
+    );
+}

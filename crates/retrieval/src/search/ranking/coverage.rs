@@ -106,23 +106,25 @@ impl Measured<'_> {
         let weights = Confidence { base: weights.base + FEW * few, ..weights };
         let messages = self.messages.iter().filter(|words| !words.is_empty());
         let evidence = messages.map(|words| {
-            let total: f32 = words.iter().map(|(_, word)| word.share).sum();
+            let share = |word: &LookedWord<'_>| word.importance * word.share;
+            let total: f32 = words.iter().map(|(_, word)| share(word)).sum();
             let mut evidence =
                 Evidence { coverage: 0.0, missing: 0.0, missing_names: 0.0, strength: 0.0 };
             // The score uses the rarity among the actual passages, the shares that among assumed
             // further ones.
-            let (mut shares, mut rarities) = (0.0, 0.0);
+            let (mut shares, mut rarities, mut all) = (0.0, 0.0, 0.0);
             for (number, word) in words {
                 let has = share_found(found, *number, word);
-                let missing = word.share * (1.0 - has).max(0.0) / total;
-                evidence.coverage += word.share * has / total;
+                let missing = share(word) * (1.0 - has).max(0.0) / total;
+                evidence.coverage += share(word) * has / total;
                 evidence.missing = missing.max(evidence.missing);
                 evidence.missing_names += if word.is_name { missing } else { 0.0 };
+                all += word.share;
                 shares += word.share * has;
                 rarities += word.weight * has;
             }
             let scale = if rarities > 0.0 { shares / rarities } else { 1.0 };
-            evidence.strength = score * scale / total;
+            evidence.strength = score * scale / all;
             evidence.confidence(weights)
         });
         evidence.fold(0.0, f32::max)

@@ -3,13 +3,17 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use cicerone_language::{Language, equivalents};
+
 use super::compounds::{has_compounds, related};
 use super::coverage::Overlap;
 use super::typing::Corrections;
 use crate::search::impacts::Impacts;
 use crate::search::question::{Extra, QUESTION, Question, Word};
 use crate::search::snapshot::Snapshot;
-use crate::search::weights::{FEWEST_PASSAGES, FEWEST_QUESTIONS, SIMILAR, SMALL_WORD, WEIGHTS};
+use crate::search::weights::{
+    FEWEST_PASSAGES, FEWEST_QUESTIONS, LIGHT_WORD, SIMILAR, SMALL_WORD, WEIGHTS,
+};
 use crate::store::{GRAMS, PAIRS, QUESTION_GRAMS, QUESTIONS, WORD_FIELDS, small_word};
 
 /// The most words whose presence is recorded for each passage: one bit each.
@@ -52,6 +56,8 @@ pub(super) struct LookedWord<'question> {
     /// single passage, every word that it has would count almost nothing compared with a word that
     /// it lacks. So some further passages without any of the words are assumed.
     pub(super) share: f32,
+    /// How much it counts for whether the question is answered: 1, or less for a word such as "make".
+    pub(super) importance: f32,
     pub(super) is_stop_word: bool,
     pub(super) is_compound: bool,
     /// Whether it looks like a name, or is a number.
@@ -165,7 +171,10 @@ fn look_up_words<'question>(
         let mut likeness = 1.0;
         let (joined, found_joined) = look_up_joined(snapshot, word, &mut all_joined)?;
         if found.most == 0 && found_joined.most == 0 {
-            let mut similar = corrections.of(snapshot, word)?;
+            let mut similar = of_same_meaning(snapshot, word, question.language)?;
+            if similar.is_empty() {
+                similar = corrections.of(snapshot, word)?;
+            }
             if similar.is_empty() && has_compounds(question.language) {
                 similar = related(snapshot, word, &corrections)?;
             }
@@ -179,6 +188,10 @@ fn look_up_words<'question>(
         let weight = word.weight * rarity(snapshot.passages, frequency);
         let question_weight =
             word.weight * question_weight(snapshot, found.in_questions, word.is_stop_word);
+        let is_light = question.language.is_some_and(|language| {
+            word.forms.iter().any(|form| cicerone_language::is_light(form, language))
+        });
+        let importance = if is_light { LIGHT_WORD } else { 1.0 };
         let looked = LookedWord {
             forms,
             joined,
@@ -186,6 +199,7 @@ fn look_up_words<'question>(
             question_weight,
             weight,
             share: word.weight * rarity(snapshot.passages.max(FEWEST_PASSAGES), frequency),
+            importance,
             is_stop_word: word.is_stop_word,
             is_compound: word.is_compound,
             is_name: word.is_name,
@@ -201,6 +215,25 @@ fn look_up_words<'question>(
     words.sort_by(|(_, one), (_, other)| other.weight.total_cmp(&one.weight));
     words.truncate(WORDS);
     Ok(with_overlaps(question, words))
+}
+
+/// The words of passages that mean the same as a word that no passage has: "damaged" for "broken".
+fn of_same_meaning(
+    snapshot: &Snapshot,
+    word: &Word,
+    language: Option<Language>,
+) -> tantivy::Result<Vec<String>> {
+    let has_one_meaning = word.is_compound || word.is_stop_word || word.is_name;
+    let (Some(language), false) = (language, has_one_meaning) else {
+        return Ok(Vec::new());
+    };
+    let mut found: Vec<String> = Vec::new();
+    for other in word.forms.iter().flat_map(|form| equivalents(form, language)) {
+        if !found.contains(other) && snapshot.content.has_word(other)? {
+            found.push(other.clone());
+        }
+    }
+    Ok(found)
 }
 
 /// The joined forms of a word that some passage has, with their postings. `looked` has those that were looked up for the words
