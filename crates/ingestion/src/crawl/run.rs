@@ -198,25 +198,26 @@ impl Run<'_> {
             {
                 flights.push(visitor.visit(found, Visiting::Again));
             }
-            if flights.is_empty() && self.outages == 0 {
+            if flights.is_empty() && self.outages > 0 {
+                if !self.is_alive().await {
+                    return Ok(Limit::Outage);
+                }
+                // A part of the site may be broken while the rest works.
+                self.outages = 0;
+                continue;
+            }
+            if flights.is_empty() {
                 // It is known which of these are copies only after all others have been visited.
                 for page in self.parted_copies() {
                     self.in_flight.insert(page.url.clone());
                     flights.push(visitor.visit(page, Visiting::Afresh));
                 }
             }
-            if flights.is_empty() && self.outages == 0 && self.find_unlisted() {
-                continue;
-            }
             if flights.is_empty() {
-                if self.outages > 0 && !self.is_alive().await {
-                    return Ok(Limit::Outage);
+                if self.find_unlisted() {
+                    continue;
                 }
-                // A part of the site may be broken while the rest works.
-                if std::mem::take(&mut self.outages) < OUTAGES {
-                    return Ok(self.limit());
-                }
-                continue;
+                return Ok(self.limit());
             }
             tokio::select! {
                 biased;

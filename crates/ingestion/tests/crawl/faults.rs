@@ -132,6 +132,45 @@ async fn a_part_of_a_site_that_fails_does_not_hide_the_rest() {
     }
 }
 
+/// A page that fails is tried again with pauses, so it is usually the last one to be visited.
+#[tokio::test(start_paused = true)]
+async fn a_page_that_fails_last_does_not_keep_copies_from_being_read() {
+    let network = Network::new(Duration::from_millis(10));
+    let url = |path: &str| format!("http://example.com{path}");
+    network.set(&url("/"), scripted::page("Start", &["/a", "/busy"]));
+    network.set(&url("/a"), scripted::copy("A", "/missing"));
+    network.set(&url("/busy"), scripted::busy(503, None));
+    let bench = Bench::over(network, quick());
+    bench.crawl(&url("/")).await;
+    assert_eq!(
+        bench.pages(),
+        [
+            "/ indexed",
+            "/a indexed",
+            "/busy failed the server answered 503",
+            "/missing failed there is no such page (the server answered 404)",
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_fails_last_does_not_drop_what_only_a_sitemap_lists() {
+    let network = Network::new(Duration::from_millis(10));
+    let url = |path: &str| format!("http://example.com{path}");
+    network.set(&url("/"), scripted::page("Start", &["/busy"]));
+    network.set(&url("/busy"), scripted::page("Busy", &[]));
+    network.set(&url("/listed"), scripted::page("Listed", &[]));
+    network.set(&url("/sitemap.xml"), scripted::text(&url("/listed")));
+    let bench = Bench::over(network.clone(), quick());
+    bench.train(&url("/")).await;
+    assert_eq!(bench.store.documents().len(), 3);
+    for path in ["/sitemap.xml", "/busy"] {
+        network.set(&url(path), scripted::busy(503, None));
+    }
+    bench.train(&url("/")).await;
+    assert_eq!(bench.store.documents().len(), 3);
+}
+
 #[tokio::test(start_paused = true)]
 async fn when_the_time_is_over_the_pages_so_far_count() {
     let network = Network::new(Duration::from_secs(60));

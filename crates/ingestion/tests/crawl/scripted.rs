@@ -31,6 +31,12 @@ pub(crate) fn page(title: &str, links: &[&str]) -> Fetched {
     }
 }
 
+/// A page that declares itself a copy of another one.
+pub(crate) fn copy(title: &str, of: &str) -> Fetched {
+    let html = format!("<title>{title}</title><link rel=\"canonical\" href=\"{of}\"><p>{title} text</p>");
+    Fetched { body: Some(Bytes::from(html)), ..page(title, &[]) }
+}
+
 /// A text, such as `robots.txt`.
 pub(crate) fn text(text: &str) -> Fetched {
     Fetched {
