@@ -70,15 +70,15 @@ impl Site {
     /// The name of a page of the site, equal for all addresses of the same page. `None` if the address is outside the
     /// site.
     ///
-    /// It has the site's scheme and host, no fragment, no credentials, no tracking parameters, and its percent-encoding
-    /// is in normal form (RFC 3986, section 6.2.2). Dot segments, the default port and the empty path were settled when
+    /// It has the site's scheme and host, no fragment, no credentials, no tracking parameters in its query or its path
+    /// (`/a;jsessionid=1`), and its percent-encoding is in normal form (RFC 3986, section 6.2.2). Dot segments, the default port and the empty path were settled when
     /// the address was parsed.
     pub fn name(&self, url: &Url) -> Option<Url> {
         if !self.contains(url) {
             return None;
         }
         let mut named = self.root.clone();
-        named.set_path(&normal_encoding(url.path()));
+        named.set_path(&untracked_path(&normal_encoding(url.path())));
         let query = url.query().map(without_tracking).filter(|query| !query.is_empty());
         named.set_query(query.as_deref());
         Some(named)
@@ -123,6 +123,17 @@ fn without_tracking(query: &str) -> String {
         .filter(|pair| !pair.is_empty() && !is_tracking(pair))
         .collect();
     kept.join("&")
+}
+
+/// A path without the tracking parameters of its segments; the others are unchanged and in order.
+fn untracked_path(path: &str) -> String {
+    let untracked = |segment: &str| {
+        let mut parts = segment.split(';');
+        let name = parts.next().unwrap_or_default();
+        let kept = parts.filter(|parameter| !is_tracking(parameter));
+        std::iter::once(name).chain(kept).collect::<Vec<_>>().join(";")
+    };
+    path.split('/').map(untracked).collect::<Vec<_>>().join("/")
 }
 
 fn is_tracking(pair: &str) -> bool {
@@ -245,6 +256,12 @@ mod tests {
             ("/a?&&b", "https://example.com/a?b"),
             ("/a?q=%2f%41", "https://example.com/a?q=%2FA"),
             ("/a/", "https://example.com/a/"),
+            ("/a;jsessionid=1F", "https://example.com/a"),
+            (
+                "/a;v=2;JSESSIONID=1F.node1;w/b;jsessionid=2?c=3",
+                "https://example.com/a;v=2;w/b?c=3",
+            ),
+            ("/jsessionid=1;", "https://example.com/jsessionid=1;"),
         ] {
             assert_eq!(name(start, link).as_deref(), Some(expected), "{link}");
         }
@@ -257,6 +274,8 @@ mod tests {
             "/%E4%BD%A0?%C3%A4=%c3%a4",
             "/a%3Fb",
             "/a;b=c/d",
+            "/a/..;jsessionid=1/;jsessionid=2/b;jsess;jsessionid=3ionid=4",
+            "/a/%;%6asessionid=1;41",
             "/%",
             "/a/%2%65%%32%65/b?%%34%31",
         ] {
