@@ -40,8 +40,7 @@ impl<'a> Writer<'a> {
 
     fn node(&mut self, node: &Node<'_>) {
         if node.name() == Some("br") {
-            self.line.truncate(self.line.trim_end_matches(' ').len());
-            self.line.push('\n');
+            self.break_line();
         } else if node.name() == Some("img") {
             push_picture(&mut self.line, node);
         } else if let Some(blank) = node.as_text().filter(|text| text.trim().is_empty()) {
@@ -49,6 +48,11 @@ impl<'a> Writer<'a> {
             push_collapsed(&mut self.line, blank);
         } else if !self.selection.holds(node) {
             // Neither it nor any of its descendants is selected.
+            match gap(node) {
+                Some('\n') => self.break_line(),
+                Some(_) => push_collapsed(&mut self.line, " "),
+                None => {}
+            }
         } else if let Some(text) = node.as_text() {
             push_collapsed(&mut self.line, text);
         } else if let Some(name) = node.name() {
@@ -56,6 +60,11 @@ impl<'a> Writer<'a> {
         } else {
             self.children(node);
         }
+    }
+
+    fn break_line(&mut self) {
+        self.line.truncate(self.line.trim_end_matches(' ').len());
+        self.line.push('\n');
     }
 
     fn children(&mut self, node: &Node<'_>) {
@@ -282,6 +291,9 @@ fn push_flat(node: &Node<'_>, selection: &Selection, line: &mut String) {
         push_collapsed(line, blank);
     }
     if !selection.holds(node) {
+        if gap(node).is_some() {
+            push_collapsed(line, " ");
+        }
         return;
     }
     if let Some(text) = node.as_text() {
@@ -309,6 +321,20 @@ fn push_flat(node: &Node<'_>, selection: &Selection, line: &mut String) {
     if !is_inline(name) {
         push_collapsed(line, " ");
     }
+}
+
+/// The line break or the blank with which an inline element without selected text separates the texts around it.
+fn gap(node: &Node<'_>) -> Option<char> {
+    let name = node.name()?;
+    if !is_inline(name) || is_unread(node, name) {
+        return None;
+    }
+    let gaps = node.children().filter_map(|child| match child.as_text() {
+        Some(text) => (!text.is_empty() && text.trim().is_empty()).then_some(' '),
+        None if child.name() == Some("br") => Some('\n'),
+        None => gap(&child),
+    });
+    gaps.min()
 }
 
 /// Whether a link is the symbol with which readers copy the address of a heading.

@@ -329,3 +329,14 @@ fn pages_without_anything_are_read() {
         assert!(page.links.is_empty() && page.reading.text.len() < 20, "{html}: {page:?}");
     }
 }
+
+#[test]
+fn blanks_and_breaks_in_elements_of_their_own_separate_words() {
+    let html = "<main><h2>Open<span> </span>daily<b><br></b>except Sunday</h2>
+        <p><b>Monday:</b><span>&nbsp;</span>9-12<b><br></b><b>Tuesday:</b><i><span> </span></i>10-14<span></span>:30</p>
+        <p>no<span hidden> </span>where</p></main>";
+    assert_eq!(
+        text(html),
+        "## Open daily except Sunday\n\nMonday: 9-12\nTuesday: 10-14:30\n\nnowhere"
+    );
+}
