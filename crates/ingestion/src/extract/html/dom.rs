@@ -74,9 +74,10 @@ fn is_question(button: &Node<'_>) -> bool {
 
 /// Whether a hidden element can be opened by a reader (WAI-ARIA patterns for accordions and tabs).
 fn is_opened_by_a_click(node: &Node<'_>) -> bool {
-    let is_panel = matches!(node.attr("role"), Some("tabpanel" | "region"));
+    let role = node.attr("role");
     node.attr("hidden") == Some("until-found")
-        || (is_panel && node.attr("aria-labelledby").is_some())
+        || role == Some("tabpanel")
+        || (role == Some("region") && node.attr("aria-labelledby").is_some())
         || node.attr("class").is_some_and(|classes| {
             let mut words = classes.split(|char: char| !char.is_ascii_alphabetic());
             words.any(|word| OPENED.iter().any(|known| word.eq_ignore_ascii_case(known)))

@@ -187,6 +187,16 @@ fn the_questions_of_an_accordion_stay_with_their_answers() {
 }
 
 #[test]
+fn all_panels_of_tabs_are_read() {
+    let harbour = prose("harbour");
+    let text = text(&format!(
+        "<main><h1>Install</h1><p>{harbour}</p><ul role=tablist><li role=tab>npm<li role=tab>yarn</ul>
+         <div role=tabpanel><p>Use npm for it.</p></div><div role=tabpanel hidden><p>Use yarn for it.</p></div></main>"
+    ));
+    assert!(text.contains("Use npm for it.\n\nUse yarn for it."), "{text}");
+}
+
+#[test]
 fn addresses_that_links_hide_and_pictures_that_say_something_are_told() {
     let html = "<main><p>Write <a href='mailto:pilot@h.example?subject=x'>to the pilots</a> or call
         <a href='tel:+4940123456'>the office</a>. Fill in <a href=/berth.pdf>the application</a>, or apply
