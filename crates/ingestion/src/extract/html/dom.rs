@@ -24,6 +24,22 @@ const ANSWER_WORDS: usize = 3;
 /// Words in the classes of parts that are hidden until they are opened.
 const OPENED: [&str; 3] = ["accordion", "collapse", "faq"];
 
+/// Elements that begin and end lines of code.
+const LINES: [&str; 10] =
+    ["blockquote", "div", "figcaption", "figure", "li", "ol", "p", "section", "tr", "ul"];
+/// Classes of the line numbers beside code.
+const LINE_NUMBERS: [&str; 9] = [
+    "gutter",
+    "hljs-ln-numbers",
+    "lineno",
+    "linenodiv",
+    "linenos",
+    "linenumber",
+    "ln",
+    "lnt",
+    "rouge-gutter",
+];
+
 /// Elements whose names mark them as not part of the main content.
 const BESIDE: [&str; 4] = ["nav", "aside", "footer", "menu"];
 
@@ -52,6 +68,21 @@ pub(super) fn is_unread(node: &Node<'_>, name: &str) -> bool {
     UNREAD.binary_search(&name).is_ok()
         || (name == "button" && !is_question(node))
         || (is_hidden(node) && !is_opened_by_a_click(node))
+        || is_line_number(node)
+}
+
+/// Whether an element has the numbers of lines of code: one of them, or those of all lines in a column beside the code.
+fn is_line_number(node: &Node<'_>) -> bool {
+    let is_named = node.attr("class").is_some_and(|classes| {
+        classes.split_ascii_whitespace().any(|class| LINE_NUMBERS.contains(&class))
+    });
+    let is_code = |node: Node<'_>| node.name() == Some("pre");
+    let is_number =
+        |text: &str| text.chars().all(|char| char.is_ascii_digit() || char.is_whitespace());
+    is_named
+        && (std::iter::successors(Some(*node), Node::parent).any(is_code)
+            || node.descendants().take(FIRST).any(is_code))
+        && node.descendants().take(FIRST).all(|inner| inner.as_text().is_none_or(is_number))
 }
 
 /// Whether a button is the visible title of a part that it opens, as in accordions, and not a command: it is inside a
@@ -133,7 +164,8 @@ fn is_hidden(node: &Node<'_>) -> bool {
     })
 }
 
-/// The text of a node and its descendants as it is in the source, including nested preformatted text.
+/// The text of a node and its descendants as it is in the source, including nested preformatted text. Blocks, which some
+/// generators write around each line, are on lines of their own.
 pub(super) fn push_raw_text(node: &Node<'_>, out: &mut String) {
     if let Some(text) = node.as_text() {
         out.push_str(text);
@@ -142,7 +174,18 @@ pub(super) fn push_raw_text(node: &Node<'_>, out: &mut String) {
     match node.name() {
         Some("br") => out.push('\n'),
         Some(name) if is_unread(node, name) => {}
+        Some(name) if LINES.contains(&name) => {
+            end_raw_line(out);
+            node.children().for_each(|child| push_raw_text(&child, out));
+            end_raw_line(out);
+        }
         Some(_) | None => node.children().for_each(|child| push_raw_text(&child, out)),
+    }
+}
+
+fn end_raw_line(out: &mut String) {
+    if !out.is_empty() && !out.ends_with('\n') {
+        out.push('\n');
     }
 }
 

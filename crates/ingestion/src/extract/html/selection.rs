@@ -90,7 +90,7 @@ impl Selection {
         met
     }
 
-    /// Adds the blocks of running text that `whole` keeps. What the library omits from a list or a table is often part
+    /// Adds the blocks of running text and of code that `whole` keeps. What the library omits from a list or a table is often part
     /// of the text, whereas boilerplate is short or full of links.
     pub(super) fn add_prose(&mut self, document: &Document, whole: &Self, weights: &Weights<'_>) {
         for index in 0..self.holds.len() {
@@ -103,6 +103,7 @@ impl Selection {
                 Some("p" | "li" | "td" | "dd" | "blockquote") => {
                     weight.plain() >= PROSE && weight.linked * PROSE_LINKED < weight.all
                 }
+                Some("pre") => true,
                 Some(_) | None => false,
             };
             let is_in_form = || ancestors(&block).any(|above| is_small_form(&above, weights));

@@ -1,3 +1,4 @@
+mod code;
 mod leads;
 mod teasers;
 mod times;
