@@ -202,8 +202,8 @@ fn shown(value: &Data) -> String {
         Data::Int(number) => number.to_string(),
         Data::Float(number) => rounded(*number),
         Data::DateTime(time) => moment(time),
-        Data::DateTimeIso(text) => text.trim_end_matches("T00:00:00").replacen('T', " ", 1),
-        Data::DurationIso(text) => text.clone(),
+        Data::DateTimeIso(text) => iso_moment(text),
+        Data::DurationIso(text) => iso_duration(text).unwrap_or_else(|| text.clone()),
     }
 }
 
@@ -235,6 +235,35 @@ fn moment(time: &ExcelDateTime) -> String {
     }
 }
 
+/// A day or a day and a time of OpenDocument, `2026-04-01T09:00:00`, as [`moment`] writes them.
+fn iso_moment(text: &str) -> String {
+    match text.split_once('T') {
+        Some((day, "00:00:00")) => day.to_owned(),
+        Some((day, time)) => format!("{day} {}", shortened(time)),
+        None => text.to_owned(),
+    }
+}
+
+/// A time without its seconds, if they are zero.
+fn shortened(time: &str) -> &str {
+    time.strip_suffix(":00").filter(|time| time.contains(':')).unwrap_or(time)
+}
+
+/// A time of day or a length of time of OpenDocument, `PT09H30M00S`. `None` if it has days or fractions, or is damaged.
+fn iso_duration(text: &str) -> Option<String> {
+    let (hours, rest) = text.strip_prefix("PT")?.split_once('H')?;
+    let (minutes, rest) = rest.split_once('M')?;
+    let seconds = rest.strip_suffix('S')?;
+    let is_number =
+        |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if ![hours, minutes, seconds].into_iter().all(is_number) {
+        return None;
+    }
+    let clock = format!("{hours:0>2}:{minutes:0>2}");
+    let is_whole = seconds.bytes().all(|byte| byte == b'0');
+    Some(if is_whole { clock } else { format!("{clock}:{seconds:0>2}") })
+}
+
 /// A sheet is far larger than its content.
 fn scattered() -> Unreadable {
     Unreadable::new(format!(
@@ -251,4 +280,32 @@ fn damaged(error: &dyn std::fmt::Display) -> Unreadable {
         );
     }
     Unreadable::new(format!("the workbook is damaged: {reason}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use calamine::Data;
+
+    use super::shown;
+
+    #[test]
+    fn times_of_open_document_are_shown_as_those_of_excel() {
+        for (stored, expected) in [
+            ("PT09H00M00S", "09:00"),
+            ("PT9H5M7S", "09:05:07"),
+            ("PT30H00M00S", "30:00"),
+            ("P1DT2H", "P1DT2H"),
+            ("PT09H00M00.5S", "PT09H00M00.5S"),
+        ] {
+            assert_eq!(shown(&Data::DurationIso(stored.to_owned())), expected);
+        }
+        for (stored, expected) in [
+            ("2026-04-01", "2026-04-01"),
+            ("2026-04-01T00:00:00", "2026-04-01"),
+            ("2026-04-01T12:00:00", "2026-04-01 12:00"),
+            ("2026-04-01T12:00:30", "2026-04-01 12:00:30"),
+        ] {
+            assert_eq!(shown(&Data::DateTimeIso(stored.to_owned())), expected);
+        }
+    }
 }

@@ -33,7 +33,8 @@ pub(crate) fn page(title: &str, links: &[&str]) -> Fetched {
 
 /// A page that declares itself a copy of another one.
 pub(crate) fn copy(title: &str, of: &str) -> Fetched {
-    let html = format!("<title>{title}</title><link rel=\"canonical\" href=\"{of}\"><p>{title} text</p>");
+    let html =
+        format!("<title>{title}</title><link rel=\"canonical\" href=\"{of}\"><p>{title} text</p>");
     Fetched { body: Some(Bytes::from(html)), ..page(title, &[]) }
 }
 
