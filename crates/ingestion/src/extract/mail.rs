@@ -2,10 +2,15 @@
 
 use std::panic::catch_unwind;
 
-use mail_parser::{Address, MessageParser, MimeHeaders as _, PartType};
+use mail_parser::decoders::base64::base64_decode;
+use mail_parser::decoders::charsets::map::charset_decoder;
+use mail_parser::decoders::quoted_printable::quoted_printable_decode;
+use mail_parser::{
+    Address, Encoding, Message, MessageParser, MessagePart, MimeHeaders as _, PartType,
+};
 
 use super::reading::tables_in;
-use super::{Reading, Unreadable, detect_upload_type, file, html, text};
+use super::{Reading, Unreadable, decode, detect_upload_type, file, html, text};
 use cicerone_domain::content::{Parts, WarningReason, Warnings};
 use cicerone_domain::{UploadType, limits};
 
@@ -51,9 +56,14 @@ fn message(bytes: &[u8], depth: usize) -> Result<Reading, Unreadable> {
         blocks.push(head.join("\n"));
     }
     for part in message.text_bodies() {
+        let guessed = undecoded(&message, part).and_then(|bytes| decode(&bytes).ok());
         match &part.body {
-            PartType::Text(text) => blocks.push(text.trim().to_owned()),
-            PartType::Html(source) => blocks.push(html::read_whole(source)?),
+            PartType::Text(text) => {
+                blocks.push(guessed.as_deref().unwrap_or(text).trim().to_owned());
+            }
+            PartType::Html(source) => {
+                blocks.push(html::read_whole(guessed.as_deref().unwrap_or(source))?)
+            }
             _ => {}
         }
     }
@@ -68,7 +78,10 @@ fn message(bytes: &[u8], depth: usize) -> Result<Reading, Unreadable> {
         let content = match &part.body {
             PartType::Message(_) if depth >= DEPTH => continue,
             PartType::Message(inner) => self::message(inner.raw_message(), depth + 1).map(Some),
-            _ => attached(part.contents(), depth),
+            _ => match undecoded(&message, part) {
+                Some(bytes) => attached(&bytes, depth),
+                None => attached(part.contents(), depth),
+            },
         };
         let name = name.unwrap_or_else(|| "without a name".to_owned());
         match content {
@@ -100,6 +113,23 @@ fn message(bytes: &[u8], depth: usize) -> Result<Reading, Unreadable> {
     Ok(Reading { title: subject, text, tables, warnings, ..Reading::default() })
 }
 
+/// The bytes of a text that is not UTF-8 and does not state its encoding, for which the library assumes UTF-8.
+fn undecoded(message: &Message<'_>, part: &MessagePart<'_>) -> Option<Vec<u8>> {
+    let (PartType::Text(text) | PartType::Html(text)) = &part.body else { return None };
+    let stated = part.content_type().and_then(|kind| kind.attribute("charset"));
+    let is_known = stated.is_some_and(|name| charset_decoder(name.as_bytes()).is_some());
+    if is_known || !text.contains(char::REPLACEMENT_CHARACTER) {
+        return None;
+    }
+    let from = usize::try_from(part.offset_body).ok()?;
+    let raw = message.raw_message().get(from..usize::try_from(part.offset_end).ok()?)?;
+    match part.encoding {
+        Encoding::None => Some(raw.to_vec()),
+        Encoding::QuotedPrintable => quoted_printable_decode(raw),
+        Encoding::Base64 => base64_decode(raw),
+    }
+}
+
 /// The text of an attachment; `None` if its type is not supported.
 fn attached(bytes: &[u8], depth: usize) -> Result<Option<Reading>, Unreadable> {
     let Some(kind) = detect_upload_type(bytes) else { return Ok(None) };
@@ -127,4 +157,49 @@ fn people(address: &Address<'_>) -> String {
 
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+
+    #[test]
+    fn texts_that_state_no_encoding_are_decoded_by_their_bytes() {
+        let parts = [
+            ("text/plain", "8bit", b"Gr\xfc\xdfe aus K\xf6ln, die \xd6ffnungszeiten".as_slice()),
+            (
+                "text/csv",
+                "base64",
+                b"TmFtZTtTdHJh32U7T3J0DQpN/GxsZXI7SPZoZSAxO0v2bG4NCkrkZ2VyO1P8ZCAyO0v2bG4NCg==",
+            ),
+            (
+                "text/html",
+                "quoted-printable",
+                b"<p>Gr=FC=DFe von allen, die am K=F6nigsplatz sind</p>",
+            ),
+            ("text/plain; charset=iso-8859-2", "8bit", b"\xb9koda"),
+        ];
+        let mut message =
+            b"Subject: x\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n"
+                .to_vec();
+        for (kind, encoding, body) in parts {
+            let head = format!(
+                "--b\r\nContent-Type: {kind}\r\nContent-Transfer-Encoding: {encoding}\r\n\r\n"
+            );
+            message.extend_from_slice(head.as_bytes());
+            message.extend_from_slice(body);
+            message.extend_from_slice(b"\r\n");
+        }
+        message.extend_from_slice(b"--b--\r\n");
+        let text = read(&message).unwrap().text;
+        for expected in [
+            "Grüße aus Köln, die Öffnungszeiten",
+            "Straße: Höhe 1; Ort: Köln",
+            "Grüße von allen",
+            "škoda",
+        ] {
+            assert!(text.contains(expected), "{expected}: {text}");
+        }
+        assert!(!text.contains('\u{fffd}'), "{text}");
+    }
 }
