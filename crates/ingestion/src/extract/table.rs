@@ -16,10 +16,11 @@ const HEADER_CHARS: usize = 80;
 /// The number of rows with several cells among which the headers are searched for.
 const TITLE_ROWS: usize = 10;
 
-/// A table, row by row, with cells as displayed.
+/// A sheet, row by row, with cells as displayed.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     pub(super) name: Option<String>,
+    /// An empty row may separate two tables.
     pub(super) rows: Vec<Vec<String>>,
 }
 
@@ -32,24 +33,37 @@ pub(super) fn read(tables: &[Table]) -> Result<Reading, Unreadable> {
     let mut out = String::new();
     let mut count = 0_u32;
     for table in tables {
-        let rows: Vec<&Vec<String>> =
-            table.rows.iter().filter(|row| row.iter().any(|cell| !cell.is_empty())).collect();
-        if rows.is_empty() {
+        let is_empty = |row: &Vec<String>| row.iter().all(String::is_empty);
+        let parts: Vec<_> = table.rows.split(is_empty).filter(|part| !part.is_empty()).collect();
+        if parts.is_empty() {
             continue;
         }
         count = count.saturating_add(1);
         if let Some(name) = table.name.as_ref().filter(|_| tables.len() > 1) {
             push(&mut out, &format!("## {name}"), "\n\n");
         }
-        write(&rows, &mut out)?;
+        write(&parts, &mut out)?;
     }
     Ok(Reading { tables: Some(count), ..Reading::plain(out) })
 }
 
-fn write(rows: &[&Vec<String>], out: &mut String) -> Result<(), Unreadable> {
-    let head = header(rows);
+/// Writes the rows of a sheet, which are in several parts if empty rows separate them.
+fn write(parts: &[&[Vec<String>]], out: &mut String) -> Result<(), Unreadable> {
+    let rows: Vec<&Vec<String>> = parts.iter().copied().flatten().collect();
+    let mut head = header(&rows);
     let mut was_row = false;
+    let mut parts = parts.iter();
+    let mut next_part = 0;
     for (index, row) in rows.iter().enumerate() {
+        if index == next_part {
+            next_part += parts.next().map_or(1, |part| part.len());
+            let part = rows.get(index..next_part).unwrap_or_default();
+            if head.is_some_and(|head| head < index)
+                && let Some(at) = header(part).filter(|at| is_above_numbers(part, *at))
+            {
+                head = Some(index + at);
+            }
+        }
         if out.len() > limits::DOCUMENT_TEXT_BYTES {
             return Err(too_long());
         }
@@ -78,6 +92,22 @@ fn header(rows: &[&Vec<String>]) -> Option<usize> {
     let are_distinct = are_distinct(&names);
     // With fewer names than cells below, some cells would be unnamed.
     (are_words && are_distinct && names.len() + 1 >= widest).then_some(first)
+}
+
+/// Whether a row has a word above a column of numbers: it is a header, and not a row of words like those above it.
+fn is_above_numbers(rows: &[&Vec<String>], at: usize) -> bool {
+    let Some((head, below)) = rows.get(at..).and_then(<[_]>::split_first) else { return false };
+    let is_word = |cell: &str| cell.chars().any(char::is_alphabetic) && !cell.contains(is_digit);
+    let is_number = |cell: &str| cell.contains(is_digit) && !cell.chars().any(char::is_alphabetic);
+    head.iter().enumerate().filter(|(_, cell)| is_word(cell)).any(|(column, _)| {
+        let cells = below.iter().filter_map(|row| row.get(column));
+        let mut cells = cells.filter(|cell| !cell.is_empty()).peekable();
+        cells.peek().is_some() && cells.all(|cell| is_number(cell))
+    })
+}
+
+fn is_digit(char: char) -> bool {
+    char.is_numeric()
 }
 
 /// Whether no two are the same. A row may have as many cells as a file has bytes.
@@ -148,6 +178,24 @@ mod tests {
         ];
         let expected =
             "Fees of 2026\n\n- Berth: short; Price: 5\n- Berth: long; Price: 90; Note: a month";
+        assert_eq!(text(rows), expected);
+    }
+
+    #[test]
+    fn a_table_after_an_empty_row_has_its_own_headers() {
+        let rows: &[&[&str]] = &[
+            &["Name", "Age"],
+            &["Ada", "30"],
+            &["", ""],
+            &["Ben", "unknown"],
+            &["Cem", "grown up"],
+            &[""],
+            &["Places"],
+            &["Town", "Code", "Since"],
+            &["Bonn", "53111", "2026-04-01"],
+        ];
+        let expected = "- Name: Ada; Age: 30\n- Name: Ben; Age: unknown\n- Name: Cem; Age: grown up\n\n\
+            Places\n\n- Town: Bonn; Code: 53111; Since: 2026-04-01";
         assert_eq!(text(rows), expected);
     }
 

@@ -106,6 +106,9 @@ fn xlsx(mut book: Xlsx<Cursor<&[u8]>>) -> Result<Tables, Unreadable> {
                 continue;
             }
             if last != Some(row) {
+                if last.is_some_and(|last| row > last.saturating_add(1)) {
+                    rows.push(Vec::new());
+                }
                 rows.push(Vec::new());
                 last = Some(row);
             }
@@ -128,7 +131,7 @@ fn xlsx(mut book: Xlsx<Cursor<&[u8]>>) -> Result<Tables, Unreadable> {
 /// Rows without the columns on the left in which no row has a cell.
 fn trimmed(mut rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
     let empty = |row: &Vec<String>| row.iter().take_while(|cell| cell.is_empty()).count();
-    let left = rows.iter().map(empty).min().unwrap_or(0);
+    let left = rows.iter().filter(|row| !row.is_empty()).map(empty).min().unwrap_or(0);
     for row in &mut rows {
         row.drain(..left.min(row.len()));
     }
@@ -166,7 +169,9 @@ impl Tables {
         for row in range.rows() {
             let end = row.iter().rposition(|cell| *cell != Data::Empty).map_or(0, |last| last + 1);
             let cells = row.get(..end).unwrap_or_default();
-            if !cells.is_empty() {
+            if cells.is_empty() && rows.last().is_some_and(|row: &Vec<String>| !row.is_empty()) {
+                rows.push(Vec::new());
+            } else if !cells.is_empty() {
                 self.count(cells.len())?;
                 if cells.len() > COLUMNS as usize {
                     self.is_too_wide();
