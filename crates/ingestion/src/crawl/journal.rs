@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use async_trait::async_trait;
 use cicerone_domain::Error;
-use cicerone_domain::crawl::{CrawlSoFar, FoundPage, KnownPage, PageContent, VisitedPage};
+use cicerone_domain::crawl::{
+    CrawlSoFar, FoundPage, KnownPage, PageContent, PageReason, VisitedPage,
+};
 use cicerone_domain::source::{CrawledPageStatus, Progress};
 use tokio::time::{Duration, Instant};
 
@@ -89,6 +91,7 @@ pub(super) struct Journal<'a> {
     failed: u64,
     readable: u64,
     requested: usize,
+    redirects: usize,
 }
 
 impl<'a> Journal<'a> {
@@ -104,9 +107,10 @@ impl<'a> Journal<'a> {
             failed: 0,
             readable: 0,
             requested: 0,
+            redirects: 0,
         };
         for (url, status, hash) in &so_far.visited {
-            // A page with a hash was fetched; one without was omitted only if it was skipped.
+            // A page with a hash was fetched; one without was omitted, or is a redirect, only if it was skipped.
             let was_requested = hash.is_some() || *status != CrawledPageStatus::Skipped;
             journal.count(url, *status, *hash, was_requested);
         }
@@ -136,7 +140,13 @@ impl<'a> Journal<'a> {
 
     /// Adds a page that was visited.
     pub(super) fn visited(&mut self, page: VisitedPage) {
-        self.count(&page.url, page.status, page.content_hash, page.fetched_at.is_some());
+        let is_redirect = matches!(
+            page.reason,
+            Some(PageReason::Redirects { .. } | PageReason::RedirectsElsewhere { .. })
+        );
+        self.redirects += usize::from(is_redirect);
+        let was_requested = page.fetched_at.is_some() && !is_redirect;
+        self.count(&page.url, page.status, page.content_hash, was_requested);
         if let PageContent::New(cut) = &page.content {
             self.bytes += cut.document.text.len();
         }
@@ -162,7 +172,8 @@ impl<'a> Journal<'a> {
         self.contents.get(hash).map(String::as_str)
     }
 
-    /// Pages that were requested.
+    /// Pages that were requested. Redirects are not among them: a site whose links all lack a final slash has as many
+    /// redirects as pages, and how many addresses are found is limited anyway.
     pub(super) const fn requested(&self) -> usize {
         self.requested
     }
@@ -172,8 +183,13 @@ impl<'a> Journal<'a> {
         self.readable
     }
 
+    /// Pages that were visited, without redirects.
+    pub(super) fn pages(&self) -> usize {
+        self.done().saturating_sub(self.redirects)
+    }
+
     /// Pages that were visited.
-    pub(super) fn done(&self) -> usize {
+    fn done(&self) -> usize {
         self.outcomes.len()
     }
 

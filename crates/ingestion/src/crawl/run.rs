@@ -364,7 +364,7 @@ impl Run<'_> {
         for found in rest {
             let had_text = known.get(&found.url).filter(|known| known.document.is_some());
             let page = match had_text {
-                Some(known) if limit != Limit::Pages && self.journal.done() < settings.pages => {
+                Some(known) if limit != Limit::Pages && self.journal.pages() < settings.pages => {
                     not_got_to(&found, known, Some(reason.clone()))
                 }
                 Some(_) | None => left_out(&found, reason.clone()),

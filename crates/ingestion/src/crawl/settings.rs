@@ -5,7 +5,7 @@ use std::time::Duration;
 /// The limits and politeness settings of crawls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CrawlSettings {
-    /// The most pages that are requested.
+    /// The most pages that are requested, not counting redirects. At most four times as many addresses are followed.
     pub pages: usize,
     /// The time limit of a crawl; an interruption starts it again.
     pub time: Duration,

@@ -203,6 +203,26 @@ async fn the_limit_of_pages_holds_and_says_so() {
 }
 
 #[tokio::test]
+async fn redirects_are_not_counted_as_pages_but_have_a_limit() {
+    let site = Server::start().await;
+    let paths: Vec<String> = (0..6).map(|number| format!("/{number}")).collect();
+    let to: Vec<&str> = paths.iter().map(String::as_str).collect();
+    site.set("/", page("Start", &links(&to)));
+    for path in &paths {
+        site.set(path, redirect(&format!("{path}/")));
+        site.set(&format!("{path}/"), page(path, &links(&["/endless/0"])));
+    }
+    for number in 0..50 {
+        site.set(&format!("/endless/{number}"), redirect(&format!("/endless/{}", number + 1)));
+    }
+    let bench = Bench::with(cicerone_ingestion::CrawlSettings { pages: 8, ..quick() });
+    bench.crawl(&site.url("/")).await;
+    let pages = bench.pages();
+    assert_eq!(pages.iter().filter(|page| page.ends_with(" indexed")).count(), 7, "{pages:?}");
+    assert_eq!(pages.len(), 4 * 8, "{pages:?}");
+}
+
+#[tokio::test]
 async fn pages_too_many_links_away_are_left_out() {
     let site = Server::start().await;
     for depth in 0..5 {
