@@ -43,6 +43,21 @@ const LINE_NUMBERS: [&str; 9] = [
 /// Elements whose names mark them as not part of the main content.
 const BESIDE: [&str; 4] = ["nav", "aside", "footer", "menu"];
 
+/// Words in the classes of asides that are notes within the content: of Sphinx, Docutils, Starlight, Notion and others.
+const NOTES: [&str; 11] = [
+    "admonition",
+    "callout",
+    "caution",
+    "danger",
+    "footnote",
+    "footnotes",
+    "hint",
+    "note",
+    "tip",
+    "topic",
+    "warning",
+];
+
 /// Roles with the same meaning (WAI-ARIA 1.2, landmarks).
 const BESIDE_ROLES: [&str; 6] =
     ["navigation", "banner", "contentinfo", "complementary", "search", "dialog"];
@@ -126,7 +141,26 @@ pub(super) fn is_inline(name: &str) -> bool {
 pub(super) fn is_beside(node: &Node<'_>, name: &str) -> bool {
     let is_beside = BESIDE.contains(&name)
         || node.attr("role").is_some_and(|role| BESIDE_ROLES.contains(&role));
-    is_beside && !node.descendants().take(FIRST).any(|inner| is_main(&inner))
+    is_beside
+        && !(name == "aside" && is_note(node))
+        && !node.descendants().take(FIRST).any(|inner| is_main(&inner))
+}
+
+/// Whether an aside is a note that belongs to the text around it, according to its role or its classes; without these,
+/// if it is inside that text and has no links and no fields.
+pub(super) fn is_note(aside: &Node<'_>) -> bool {
+    if let Some(role) = aside.attr("role") {
+        return role == "note" || role.starts_with("doc-");
+    }
+    if let Some(classes) = aside.attr("class") {
+        let mut words = classes.split(|char: char| !char.is_ascii_alphabetic());
+        return words.any(|word| NOTES.iter().any(|known| word.eq_ignore_ascii_case(known)));
+    }
+    let is_text = |node: Node<'_>| matches!(node.name(), Some("article" | "main"));
+    let is_control =
+        |node: Node<'_>| matches!(node.name(), Some("a" | "form" | "input" | "iframe"));
+    std::iter::successors(aside.parent(), Node::parent).any(is_text)
+        && !aside.descendants().take(FIRST).any(is_control)
 }
 
 /// Whether an element is marked as the main text of the page. A page has only one.

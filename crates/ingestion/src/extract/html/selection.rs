@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use select::document::Document;
 use select::node::Node;
 
-use super::dom::{is_beside, is_unread};
+use super::dom::{is_beside, is_note, is_unread};
 use super::weights::{Weights, weight_of};
 
 /// A part with at least this percentage of its text outside links is neither a list of links nor navigation.
@@ -90,7 +90,7 @@ impl Selection {
         met
     }
 
-    /// Adds the blocks of running text and of code that `whole` keeps. What the library omits from a list or a table is often part
+    /// Adds the blocks of running text, notes and code that `whole` keeps. What the library omits from a list or a table is often part
     /// of the text, whereas boilerplate is short or full of links.
     pub(super) fn add_prose(&mut self, document: &Document, whole: &Self, weights: &Weights<'_>) {
         for index in 0..self.holds.len() {
@@ -104,6 +104,7 @@ impl Selection {
                     weight.plain() >= PROSE && weight.linked * PROSE_LINKED < weight.all
                 }
                 Some("pre") => true,
+                Some("aside") => is_note(&block),
                 Some(_) | None => false,
             };
             let is_in_form = || ancestors(&block).any(|above| is_small_form(&above, weights));

@@ -87,6 +87,25 @@ fn what_stands_beside_the_content_is_left_out() {
 }
 
 #[test]
+fn notes_within_the_content_are_read() {
+    let harbour = prose("harbour");
+    for aside in [
+        "<aside class='footnote brackets' role=doc-footnote>One note.</aside>",
+        "<aside role=note>One note.</aside>",
+        "<aside class='starlight-aside starlight-aside--caution'><p>One note.</p></aside>",
+        "<aside class=topic>One note.</aside>",
+        "<aside><p>One note.</p></aside>",
+    ] {
+        let html = format!("<main><h1>Harbour</h1><p>{harbour}</p>{aside}</main>");
+        assert_eq!(text(&html), format!("# Harbour\n\n{}\n\nOne note.", harbour.trim()), "{aside}");
+    }
+    let html = format!(
+        "<main><p>{harbour}</p><aside role=complementary class=note>Elsewhere</aside></main>"
+    );
+    assert_eq!(text(&html), harbour.trim());
+}
+
+#[test]
 fn a_page_without_marks_of_its_content_is_judged_by_the_library() {
     let (pier, light) = (prose("pier"), prose("light"));
     let html = format!(
