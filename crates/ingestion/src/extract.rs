@@ -23,6 +23,7 @@ mod reading;
 #[cfg(feature = "office")]
 pub(crate) mod rich;
 mod rows;
+mod script;
 #[cfg(feature = "office")]
 pub(crate) mod slides;
 mod table;

@@ -2,9 +2,12 @@
 
 mod hidden;
 
+use std::collections::HashMap;
+
 use super::docx::element::Element;
 use super::docx::markdown::{Block, Kind, one_line, render};
 use super::docx::package::Package;
+use super::script::Script;
 use super::{Reading, Unreadable, links, title};
 use hidden::{Hidden, hides_itself};
 
@@ -44,8 +47,9 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
     let content = Element::parse(&content)?;
     let named = package.part("styles.xml")?.unwrap_or_default();
     let named = Element::parse(&named)?;
-    let hidden = Hidden::of([&named, &content]);
-    let mut story = Story::new(&hidden);
+    let styles =
+        Styles { hidden: Hidden::of([&named, &content]), scripts: scripts([&named, &content]) };
+    let mut story = Story::new(&styles);
     let mut bodies = Vec::new();
     content.find_all("body", &mut bodies);
     bodies.iter().for_each(|body| story.blocks(body));
@@ -67,8 +71,35 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
     })
 }
 
-struct Story<'h> {
-    hidden: &'h Hidden,
+/// What the styles say about texts.
+struct Styles {
+    hidden: Hidden,
+    /// The styles of superscripts and subscripts.
+    scripts: HashMap<String, Script>,
+}
+
+/// The styles of texts that are raised or lowered (OpenDocument 1.3, part 3, 20.402).
+fn scripts<'e>(parts: impl IntoIterator<Item = &'e Element<'e>>) -> HashMap<String, Script> {
+    let mut styles = Vec::new();
+    parts.into_iter().for_each(|part| part.find_all("style", &mut styles));
+    let script = |style: &Element<'_>| {
+        let position = style.child("text-properties")?.attribute("text-position")?;
+        let script = match position.split_whitespace().next()? {
+            "super" => Script::Super,
+            "sub" => Script::Sub,
+            share if share.starts_with('-') => Script::Sub,
+            share if share.trim_end_matches('%') != "0" => Script::Super,
+            _ => return None,
+        };
+        Some((style.attribute("name")?.into_owned(), script))
+    };
+    let of_texts =
+        styles.into_iter().filter(|style| style.attribute("family").as_deref() == Some("text"));
+    of_texts.filter_map(script).collect()
+}
+
+struct Story<'s> {
+    styles: &'s Styles,
     done: Vec<Block>,
     /// How many lists enclose the current place.
     lists: usize,
@@ -76,15 +107,15 @@ struct Story<'h> {
     aside: Vec<Block>,
 }
 
-impl<'h> Story<'h> {
-    fn new(hidden: &'h Hidden) -> Self {
-        Self { hidden, done: Vec::new(), lists: 0, aside: Vec::new() }
+impl<'s> Story<'s> {
+    fn new(styles: &'s Styles) -> Self {
+        Self { styles, done: Vec::new(), lists: 0, aside: Vec::new() }
     }
 
     fn blocks(&mut self, container: &Element<'_>) {
         for element in container.elements() {
             match element.name() {
-                name if OUT.contains(&name) || self.hidden.hides(element) => {}
+                name if OUT.contains(&name) || self.styles.hidden.hides(element) => {}
                 "h" | "p" if hides_itself(element) => {}
                 "h" | "p" => self.paragraph(element),
                 "list" => {
@@ -134,7 +165,7 @@ impl<'h> Story<'h> {
                 Ok(part) => part,
             };
             match part.name() {
-                name if OUT.contains(&name) || self.hidden.hides(part) => {}
+                name if OUT.contains(&name) || self.styles.hidden.hides(part) => {}
                 "s" => {
                     let count = part.attribute("c").and_then(|count| count.parse().ok());
                     line.push_str(&" ".repeat(count.unwrap_or(1_usize).min(REPEATS)));
@@ -153,14 +184,24 @@ impl<'h> Story<'h> {
                         line.push_str(&format!(" ({address})"));
                     }
                 }
-                _ => self.inline(part, line),
+                _ => {
+                    let start = line.len();
+                    self.inline(part, line);
+                    let style = part.attribute("style-name").filter(|_| part.name() == "span");
+                    let script = style.and_then(|style| self.styles.scripts.get(style.as_ref()));
+                    if let Some((before, text)) = line.split_at_checked(start)
+                        && let Some(script) = script
+                    {
+                        line.insert_str(start, script.mark(before, text));
+                    }
+                }
             }
         }
     }
 
     /// Text outside a paragraph: notes, boxes, descriptions of pictures.
     fn beside(&mut self, element: &Element<'_>) {
-        let mut inner = Self::new(self.hidden);
+        let mut inner = Self::new(self.styles);
         inner.blocks(element);
         let mut described = Vec::new();
         element.find_all("desc", &mut described);
@@ -214,9 +255,50 @@ impl<'h> Story<'h> {
 
     /// The content of a cell in one line.
     fn cell_text(&self, cell: &Element<'_>) -> String {
-        let mut inner = Self::new(self.hidden);
+        let mut inner = Self::new(self.styles);
         inner.blocks(cell);
         let texts: Vec<String> = inner.done.iter().map(|block| one_line(&block.text)).collect();
         texts.join(" ").replace('|', "\\|")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Cursor, Write as _};
+
+    use zip::ZipWriter;
+    use zip::write::SimpleFileOptions;
+
+    use super::read;
+
+    /// The text of a document with these styles and this body.
+    fn text(styles: &str, body: &str) -> String {
+        let content = format!(
+            "<office:document-content><office:automatic-styles>{styles}</office:automatic-styles>\
+             <office:body><office:text>{body}</office:text></office:body></office:document-content>"
+        );
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        writer.start_file("content.xml", SimpleFileOptions::default()).unwrap();
+        writer.write_all(content.as_bytes()).unwrap();
+        read(&writer.finish().unwrap().into_inner()).unwrap().text
+    }
+
+    #[test]
+    fn powers_are_no_longer_numbers() {
+        let style = |name: &str, position: &str| {
+            format!(
+                "<style:style style:name=\"{name}\" style:family=\"text\"><style:text-properties style:text-position=\"{position}\"/></style:style>"
+            )
+        };
+        let styles = [
+            style("a", "super 58%"),
+            style("b", "33% 58%"),
+            style("c", "-9%"),
+            style("d", "0% 100%"),
+        ];
+        let body = r#"<text:p>3·10<text:span text:style-name="a">6</text:span> litres,
+            10<text:span text:style-name="b">-3</text:span>, 4<text:span text:style-name="c">2</text:span>,
+            1<text:span text:style-name="d">2</text:span></text:p>"#;
+        assert_eq!(text(&styles.concat(), body), "3·10^6 litres, 10^-3, 4_2, 12");
     }
 }

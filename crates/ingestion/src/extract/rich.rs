@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use encoding_rs::{Encoding, WINDOWS_1252};
 
+use super::script::Script;
 use super::{Reading, Unreadable};
 use cicerone_domain::limits;
 
@@ -59,6 +60,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
         out: String::new(),
         row: Vec::new(),
         cell: None,
+        script: None,
         to_skip: 0,
     };
     reader.run()?;
@@ -87,6 +89,7 @@ struct State {
     /// It is the table of fonts.
     is_fonts: bool,
     is_hidden: bool,
+    script: Option<Script>,
     /// It is inside a table.
     is_table: bool,
     /// The number of characters after a Unicode character that are its fallback for old programs.
@@ -110,6 +113,8 @@ struct Reader<'a> {
     row: Vec<String>,
     /// Where the current cell begins in `out`.
     cell: Option<usize>,
+    /// Where the current superscript or subscript begins in `out`.
+    script: Option<(usize, Script)>,
     to_skip: usize,
 }
 
@@ -142,6 +147,7 @@ impl Reader<'_> {
             }
         }
         self.flush();
+        self.end_script();
         Ok(())
     }
 
@@ -211,7 +217,19 @@ impl Reader<'_> {
                 }
             }
             ("v", on) => self.state.is_hidden = on != Some(0),
-            ("plain", _) => self.state.is_hidden = false,
+            ("plain", _) => {
+                self.flush();
+                self.state.is_hidden = false;
+                self.state.script = None;
+            }
+            ("super" | "sub" | "nosupersub", on) => {
+                self.flush();
+                self.state.script = match name {
+                    "super" if on != Some(0) => Some(Script::Super),
+                    "sub" if on != Some(0) => Some(Script::Sub),
+                    _ => None,
+                };
+            }
             ("par" | "sect" | "page" | "line", _) => self.end_line(),
             ("intbl", _) => self.state.is_table = true,
             ("pard", _) => self.state.is_table = false,
@@ -275,7 +293,7 @@ impl Reader<'_> {
     fn push(&mut self, char: char) {
         self.flush();
         if self.is_shown() {
-            self.begin_cell();
+            self.begin_text();
             self.out.push(char);
         }
     }
@@ -287,19 +305,33 @@ impl Reader<'_> {
             let encoding = font.copied().unwrap_or(self.encoding);
             let bytes = std::mem::take(&mut self.pending);
             let text = encoding.decode_without_bom_handling(&bytes).0;
-            self.begin_cell();
+            self.begin_text();
             self.out.extend(text.chars().filter(|char| !char.is_control()));
         }
     }
 
-    fn begin_cell(&mut self) {
+    fn begin_text(&mut self) {
         if self.state.is_table && self.cell.is_none() {
             self.cell = Some(self.out.len());
+        }
+        if self.script.map(|(_, script)| script) != self.state.script {
+            self.end_script();
+            self.script = self.state.script.map(|script| (self.out.len(), script));
+        }
+    }
+
+    /// Marks the superscript or subscript that ends here, if it must be told apart from the text before.
+    fn end_script(&mut self) {
+        if let Some((start, script)) = self.script.take()
+            && let Some((before, text)) = self.out.split_at_checked(start)
+        {
+            self.out.insert_str(start, script.mark(before, text));
         }
     }
 
     fn end_line(&mut self) {
         self.flush();
+        self.end_script();
         if self.is_shown() {
             self.out.push(if self.cell.is_some() { ' ' } else { '\n' });
         }
@@ -307,6 +339,7 @@ impl Reader<'_> {
 
     fn end_cell(&mut self) {
         self.flush();
+        self.end_script();
         let start = self.cell.take().unwrap_or(self.out.len());
         let text = self.out.split_off(start.min(self.out.len()));
         self.row.push(text.trim().replace('|', "\\|"));
@@ -314,6 +347,7 @@ impl Reader<'_> {
 
     fn end_row(&mut self) {
         self.flush();
+        self.end_script();
         let cells = std::mem::take(&mut self.row);
         self.cell = None;
         if cells.iter().any(|cell| !cell.is_empty()) {
@@ -374,6 +408,12 @@ mod tests {
             {\info{\title Secret}}{\*\generator X;}\f0 Caf\'e9 {\b bold}\par {\f1 \'cf\'f0\'e8} \u8364?5\line
             \v hidden\v0 \emdash  end\par}";
         assert_eq!(text(rtf), "Café bold\n\nПри €5\n\n— end");
+    }
+
+    #[test]
+    fn powers_are_no_longer_numbers() {
+        let rtf = r"{\rtf1 3 10{\super 6} litres, 10{\super -3} m{\super 3}, 10\super 1{\b 2}\nosupersub 0, 4{\sub 2}\par}";
+        assert_eq!(text(rtf), "3 10^6 litres, 10^-3 m3, 10^120, 4_2");
     }
 
     #[test]

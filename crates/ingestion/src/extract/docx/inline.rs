@@ -5,6 +5,7 @@ use super::markdown::Block;
 use super::paragraph::Story;
 use super::symbol;
 use crate::extract::links;
+use crate::extract::script::Script;
 
 /// Elements whose content is not text of the document.
 const OUT: [&str; 14] = [
@@ -22,6 +23,8 @@ pub(super) struct Line<'s> {
     pub(super) notes: Vec<&'s Element<'s>>,
     /// Whether it is in a hidden run.
     is_hidden: bool,
+    /// Where the last superscript or subscript ends: it may consist of several runs.
+    script_end: usize,
 }
 
 impl<'s> Story<'s> {
@@ -68,11 +71,25 @@ impl<'s> Story<'s> {
     }
 
     fn run(&mut self, run: &Element<'_>, line: &mut Line<'s>) {
-        let hidden = run.child("rPr").is_some_and(|properties| properties.is_on("vanish"));
+        let properties = run.child("rPr");
+        let hidden = properties.is_some_and(|properties| properties.is_on("vanish"));
         let outside = line.is_hidden;
         line.is_hidden |= hidden;
+        let start = line.text.len();
         self.inline(run, line);
         line.is_hidden = outside;
+        let script =
+            match properties.and_then(|properties| properties.value("vertAlign")).as_deref() {
+                Some("superscript") => Script::Super,
+                Some("subscript") => Script::Sub,
+                _ => return,
+            };
+        if let Some((before, text)) = line.text.split_at_checked(start)
+            && start != line.script_end
+        {
+            line.text.insert_str(start, script.mark(before, text));
+        }
+        line.script_end = line.text.len();
     }
 
     fn put(&self, line: &mut Line<'_>, text: &str) {

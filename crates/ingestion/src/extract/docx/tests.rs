@@ -1,3 +1,4 @@
+mod scripts;
 mod times;
 
 use std::io::{Cursor, Write as _};

@@ -209,11 +209,11 @@ impl Open {
         self.pieces.last().and_then(|piece| piece.text.chars().next_back())
     }
 
-    /// Whether a glyph is a superscript digit after a digit: 10 to the power of 6 is not 106.
+    /// Whether a glyph begins a superscript number after a digit: 10 to the power of 6 is not 106.
     fn is_exponent(&self, glyph: &Glyph, level: f64) -> bool {
         level - self.last_level > LEVEL * self.size
             && glyph.size < EXPONENT_SIZE * self.size
-            && glyph.text.first().is_ascii_digit()
+            && matches!(glyph.text.first(), '0'..='9' | '-' | '\u{2212}')
             && self.last_char().is_some_and(|char| char.is_ascii_digit())
     }
 

@@ -2,44 +2,19 @@
 
 use select::node::Node;
 
-/// Superscripts with more characters are treated as normal text.
-const SCRIPT_CHARS: usize = 6;
-/// Superscript letters that only end a number or mark a name.
-const ORDINARY: [&str; 18] = [
-    "a", "d", "e", "er", "ers", "es", "me", "nd", "o", "os", "r", "rd", "re", "sm", "st", "th",
-    "tm", "ème",
-];
+use crate::extract::script::Script;
+
 /// The minimum number of words of a picture's description next to other text.
 const DESCRIPTION_WORDS: usize = 3;
 
 /// The text to insert before a superscript or subscript after `line`: 10 with the superscript 6 is not 106.
 pub(super) fn script_mark(node: &Node<'_>, name: &str, line: &str) -> &'static str {
-    let text = node.text();
-    let text = text.trim();
-    let Some(before) = line.chars().next_back().filter(|char| !char.is_whitespace()) else {
-        return "";
-    };
     let is_link = node.descendants().any(|inner| inner.name() == Some("a"))
         || std::iter::successors(node.parent(), Node::parent)
             .take(2)
             .any(|above| above.name() == Some("a"));
-    let is_short = !text.is_empty() && text.chars().count() <= SCRIPT_CHARS;
-    let says =
-        text.starts_with(|char: char| char.is_alphanumeric() || matches!(char, '-' | '−' | '+'));
-    if is_link || !is_short || !says {
-        return "";
-    }
-    match name {
-        "sup" if ORDINARY.contains(&text.to_lowercase().as_str()) => "",
-        // After a letter, it is a unit (km2) or refers to a note. Both are understood without a mark.
-        "sup" if before.is_ascii_digit() || matches!(before, ')' | ']' | '}') => "^",
-        "sub"
-            if before.is_ascii_digit() && text.starts_with(|char: char| char.is_ascii_digit()) =>
-        {
-            "_"
-        }
-        _ => "",
-    }
+    let script = if name == "sup" { Script::Super } else { Script::Sub };
+    if is_link { "" } else { script.mark(line, &node.text()) }
 }
 
 /// The description of a picture, unless it is only a file name or a word for a picture.

@@ -469,6 +469,7 @@ fn files_that_hide_layers_are_not_read_by_the_second_reader() {
 fn an_exponent_is_no_digit() {
     let content = "BT /F 10 Tf 72 700 Td (10) Tj /F 6 Tf 4 Ts (6) Tj /F 10 Tf 0 Ts ( ships) Tj ET";
     assert_eq!(text(content), "10^6 ships");
+    assert_eq!(text(&content.replace("(6)", "(-3)")), "10^-3 ships");
 }
 
 #[test]
