@@ -103,7 +103,7 @@ impl Visitor {
                     }
                     url = target;
                 }
-                Some(target) => return self.redirected(&found, &answer, target),
+                Some(target) => return self.redirected(&found, answer.status, target),
                 None => return self.answered(&found, &url, answer, known).await,
             }
         }
@@ -152,9 +152,9 @@ impl Visitor {
 
     /// The page redirects to another one, which is visited under its own name if it is within the
     /// site.
-    fn redirected(&self, found: &FoundPage, answer: &Fetched, target: Url) -> Visit {
+    fn redirected(&self, found: &FoundPage, status: u16, target: Url) -> Visit {
         let mut page = self.fetched(found);
-        page.http_status = Some(answer.status);
+        page.http_status = Some(status);
         let name = self.site.name(&target);
         let to = |url: &Url| cut_title(url.as_str()).into_owned();
         let reason = match &name {
@@ -222,6 +222,13 @@ impl Visitor {
         };
         match self.read(url, kind, body.bytes).await {
             Ok(mut reading) => {
+                let elsewhere = |target: &Url| {
+                    self.site.name(target).is_none_or(|name| name.as_str() != page.url)
+                };
+                let refresh = reading.refresh.as_deref().and_then(|url| Url::parse(url).ok());
+                if let Some(target) = refresh.filter(elsewhere) {
+                    return self.redirected(found, answer.status, target);
+                }
                 let canonical = self.canonical(&reading, &page.url);
                 let (links, of_page) = (std::mem::take(&mut reading.links), canonical.clone());
                 if self.follows_links && !reading.is_nofollow && !tag.is_nofollow {

@@ -16,6 +16,7 @@ mod stated;
 mod teasers;
 mod weights;
 
+use cicerone_domain::text::is_blank;
 use select::document::Document;
 use url::Url;
 
@@ -61,6 +62,10 @@ pub fn read(bytes: &[u8], charset: Option<&str>, url: &Url) -> Result<PageReadin
     let about = about::of(&document, url);
     Ok(PageReading {
         needs_javascript: shell::needs_javascript(&document, &text),
+        refresh: about
+            .refresh
+            .filter(|refresh| refresh.seconds == 0 || is_blank(&text))
+            .map(|refresh| refresh.address),
         reading: Reading {
             title: about.title.map(|of| title::with_purpose(of, &text)),
             text,

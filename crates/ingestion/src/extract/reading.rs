@@ -192,6 +192,9 @@ pub struct PageReading<R = Reading> {
     pub links: Vec<String>,
     /// Its canonical address (`link rel=canonical`), resolved.
     pub canonical: Option<String>,
+    /// The address that browsers request instead (`meta http-equiv=refresh`), resolved; only if they do so at once, or if
+    /// the page has no text.
+    pub refresh: Option<String>,
     /// Whether its robots meta element, in general or for `Cicerone`, asks not to index the page.
     pub is_noindex: bool,
     /// Whether it asks not to follow its links.
@@ -215,6 +218,7 @@ impl<R> PageReading<R> {
             links: self.links,
             canonical: self.canonical,
             is_noindex: self.is_noindex,
+            refresh: self.refresh,
             is_nofollow: self.is_nofollow,
             needs_javascript: self.needs_javascript,
         })

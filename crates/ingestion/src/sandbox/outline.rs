@@ -101,7 +101,7 @@ impl Outline {
 
 /// Whether a page's links are within bounds.
 pub(super) fn has_bounded_links<R>(page: &PageReading<R>) -> bool {
-    let addresses = page.links.iter().chain(&page.canonical);
+    let addresses = page.links.iter().chain(&page.canonical).chain(&page.refresh);
     page.links.len() <= limits::PAGE_LINKS
         && page.links.iter().map(String::len).sum::<usize>() <= limits::PAGE_LINK_BYTES
         && addresses.map(String::len).all(|bytes| bytes <= limits::WEBSITE_URL_CHARS)

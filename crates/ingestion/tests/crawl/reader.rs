@@ -79,6 +79,8 @@ fn read(url: &Url, html: &str) -> PageReading {
             "meta" => {
                 page.is_noindex |= has("content", "noindex");
                 page.is_nofollow |= has("content", "nofollow");
+                let refresh = attribute("content").and_then(|content| content.split_once("url="));
+                page.refresh = refresh.map(|(_, next)| base.join(next).unwrap().into());
             }
             "div" if has("id", "root") => page.needs_javascript = true,
             _ => in_title = false,

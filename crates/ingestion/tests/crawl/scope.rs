@@ -74,6 +74,35 @@ async fn redirects_are_followed_within_the_host_only() {
 }
 
 #[tokio::test]
+async fn a_page_that_browsers_leave_at_once_is_a_redirect() {
+    let site = Server::start().await;
+    let refresh = |to: &str| {
+        answer(200, "text/html", format!("<meta http-equiv=\"refresh\" content=\"0; url={to}\">"))
+    };
+    site.set("/", refresh("/en/"));
+    site.set("/en/", page("Start", &links(&["/old", "/self"])));
+    site.set("/old", refresh("https://elsewhere.example/"));
+    site.set("/self", page("Self", "<meta http-equiv=\"refresh\" content=\"60; url=/self\">"));
+    let redirect = format!("/ skipped it redirects to `{}`", site.url("/en/"));
+    let single = Bench::new();
+    single.crawl_with(&site.url("/"), false).await;
+    assert_eq!(single.pages(), [redirect.clone(), "/en/ indexed".to_owned()]);
+    let bench = Bench::new();
+    for status in ["indexed", "unchanged"] {
+        bench.crawl(&site.url("/")).await;
+        let away = "/old skipped it redirects to another host: `https://elsewhere.example/`";
+        let expected = [
+            redirect.clone(),
+            format!("/en/ {status}"),
+            away.to_owned(),
+            format!("/self {status}"),
+        ];
+        assert_eq!(bench.pages(), expected);
+        bench.store.finish();
+    }
+}
+
+#[tokio::test]
 async fn a_start_page_on_another_host_fails_with_that_address() {
     let (site, other) = (Server::start().await, Server::start().await);
     site.set("/", redirect(&other.url("/home")));

@@ -21,8 +21,16 @@ pub(super) struct About {
     pub(super) title: Option<String>,
     pub(super) links: Vec<String>,
     pub(super) canonical: Option<String>,
+    pub(super) refresh: Option<Refresh>,
     pub(super) is_noindex: bool,
     pub(super) is_nofollow: bool,
+}
+
+/// The address that a browser requests after this many seconds instead of showing the page further.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Refresh {
+    pub(super) seconds: u32,
+    pub(super) address: String,
 }
 
 /// The metadata of the page at `url`.
@@ -33,7 +41,8 @@ pub(super) fn of(document: &Document, url: &Url) -> About {
         canonical: document
             .find(Name("link"))
             .filter(|link| has_token(link, "rel", "canonical"))
-            .find_map(|link| resolved(&link, &base)),
+            .find_map(|link| resolved(link.attr("href")?, &base)),
+        refresh: document.find(Name("meta")).find_map(|meta| refresh(&meta, &base)),
         ..About::default()
     };
     for meta in document.find(Name("meta")) {
@@ -86,7 +95,7 @@ fn links(document: &Document, base: &Url) -> Vec<String> {
     elements(document)
         .filter(|node| matches!(node.name(), Some("a" | "area")))
         .filter(|link| !has_token(link, "rel", "nofollow"))
-        .filter_map(|link| resolved(&link, base))
+        .filter_map(|link| resolved(link.attr("href")?, base))
         .filter(|address| seen.insert(address.clone()))
         .take(limits::PAGE_LINKS)
         .take_while(|address| {
@@ -102,9 +111,30 @@ fn is_overlong(address: &Url) -> bool {
     address.as_str().len() > limits::WEBSITE_URL_CHARS
 }
 
-/// The web address that an element names, without its fragment. `None` if it names another kind of address.
-fn resolved(node: &Node<'_>, base: &Url) -> Option<String> {
-    let mut address = base.join(node.attr("href")?.trim()).ok()?;
+/// What a `meta` element states about another address to request: `0; url=/docs/` (HTML 4.2.5.3).
+fn refresh(meta: &Node<'_>, base: &Url) -> Option<Refresh> {
+    let is_refresh =
+        meta.attr("http-equiv").is_some_and(|name| name.trim().eq_ignore_ascii_case("refresh"));
+    let content = meta.attr("content").filter(|_| is_refresh)?.trim_start();
+    let digits = content.bytes().take_while(u8::is_ascii_digit).count();
+    let (seconds, rest) = content.split_at_checked(digits)?;
+    let rest = rest.trim_start_matches(|char: char| char.is_ascii_digit() || char == '.');
+    let rest =
+        rest.trim_start_matches(|char: char| matches!(char, ';' | ',') || char.is_whitespace());
+    let stated = rest.split_at_checked(3).filter(|(name, _)| name.eq_ignore_ascii_case("url"));
+    let stated = stated.and_then(|(_, rest)| rest.trim_start().strip_prefix('='));
+    let address = stated.unwrap_or(rest).trim();
+    let quote = address.chars().next().filter(|char| matches!(char, '"' | '\''));
+    let address = quote.map_or(address, |quote| address.trim_matches(quote));
+    if address.is_empty() {
+        return None;
+    }
+    Some(Refresh { seconds: seconds.parse().ok()?, address: resolved(address, base)? })
+}
+
+/// The web address that a reference names, without its fragment. `None` if it names another kind of address.
+fn resolved(reference: &str, base: &Url) -> Option<String> {
+    let mut address = base.join(reference.trim()).ok()?;
     address.set_fragment(None);
     let is_web = matches!(address.scheme(), "http" | "https");
     (is_web && !is_overlong(&address)).then(|| address.into())

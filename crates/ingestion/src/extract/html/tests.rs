@@ -304,6 +304,29 @@ fn what_a_page_says_to_crawlers_is_heard() {
 }
 
 #[test]
+fn a_page_that_browsers_leave_at_once_names_the_next() {
+    let refresh = |content: &str, body: &str| {
+        let html = format!("<meta http-equiv=Refresh content=\"{content}\">{body}");
+        page(&html).refresh
+    };
+    for content in ["0; url=/en/", "0;URL='/en/#top'", "0 , Url = /en/", "0.5;/en/"] {
+        let expected = Some("https://guide.example/en/");
+        assert_eq!(refresh(content, "<p>Moved.").as_deref(), expected, "{content}");
+    }
+    assert!(refresh("5; url=/en/", "").is_some());
+    for (content, body) in [
+        ("5; url=/en/", "<p>Welcome to the harbour."),
+        ("300", ""),
+        ("0", ""),
+        ("0; url=", ""),
+        ("0; url=javascript:x()", ""),
+        ("soon; url=/en/", ""),
+    ] {
+        assert_eq!(refresh(content, body), None, "{content}");
+    }
+}
+
+#[test]
 fn the_title_is_the_pages_own() {
     let title = |html: &str| page(html).reading.title;
     let both =
