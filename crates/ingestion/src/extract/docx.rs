@@ -17,7 +17,7 @@ mod paragraph;
 mod sections;
 mod styles;
 mod symbol;
-mod table;
+pub(super) mod table;
 
 use std::collections::HashSet;
 

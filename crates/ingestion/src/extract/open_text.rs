@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use super::docx::element::Element;
 use super::docx::markdown::{Block, Kind, one_line, render};
 use super::docx::package::Package;
+use super::docx::table::REPEATED;
 use super::script::Script;
 use super::{Reading, Unreadable, links, title};
 use hidden::{Hidden, hides_itself};
@@ -213,28 +214,39 @@ impl<'s> Story<'s> {
 
     fn table(&mut self, table: &Element<'_>) {
         let mut rows = Vec::new();
-        self.rows(table, &mut rows);
-        for cells in rows {
-            let kind = if cells.len() > 1 { Kind::Row } else { Kind::Paragraph };
-            let text = match kind {
-                Kind::Row => format!("| {} |", cells.join(" | ")),
-                _ => cells.concat(),
+        self.rows(table, Kind::Row, &mut Vec::new(), &mut rows);
+        for (kind, cells) in rows {
+            let block = match cells.len() > 1 {
+                true => Block { kind, text: format!("| {} |", cells.join(" | ")) },
+                false => Block { kind: Kind::Paragraph, text: cells.concat() },
             };
-            self.done.push(Block { kind, text });
+            self.done.push(block);
         }
     }
 
-    fn rows(&mut self, container: &Element<'_>, rows: &mut Vec<Vec<String>>) {
+    /// Reads rows. `hanging` has, for each column, the number of further rows that its cell spans, and the cell's text.
+    fn rows(
+        &mut self,
+        container: &Element<'_>,
+        kind: Kind,
+        hanging: &mut Vec<(usize, String)>,
+        rows: &mut Vec<(Kind, Vec<String>)>,
+    ) {
         for element in container.elements() {
             match element.name() {
                 "table-row" => {
                     let mut cells = Vec::new();
+                    let mut has_own = false;
                     for cell in element.elements() {
                         let text = match cell.name() {
                             "table-cell" => self.cell_text(cell),
-                            "covered-table-cell" => String::new(),
+                            "covered-table-cell" => hung(hanging, cells.len()),
                             _ => continue,
                         };
+                        if cell.name() == "table-cell" {
+                            has_own |= !text.is_empty();
+                            hang(hanging, cells.len(), cell, &text);
+                        }
                         let repeated = cell.attribute("number-columns-repeated");
                         let repeated = repeated.and_then(|count| count.parse().ok()).unwrap_or(1);
                         let count = if text.is_empty() { repeated } else { 1 };
@@ -243,11 +255,14 @@ impl<'s> Story<'s> {
                     while cells.len() > 1 && cells.last().is_some_and(String::is_empty) {
                         cells.pop();
                     }
-                    if cells.iter().any(|cell| !cell.is_empty()) {
-                        rows.push(cells);
+                    if has_own {
+                        rows.push((kind.clone(), cells));
                     }
                 }
-                "table-header-rows" | "table-rows" | "table-row-group" => self.rows(element, rows),
+                "table-header-rows" => self.rows(element, Kind::Header, hanging, rows),
+                "table-rows" | "table-row-group" => {
+                    self.rows(element, kind.clone(), hanging, rows);
+                }
                 _ => {}
             }
         }
@@ -259,6 +274,29 @@ impl<'s> Story<'s> {
         inner.blocks(cell);
         let texts: Vec<String> = inner.done.iter().map(|block| one_line(&block.text)).collect();
         texts.join(" ").replace('|', "\\|")
+    }
+}
+
+/// Notes that a cell at a column spans further rows, if its text is short enough to be repeated.
+fn hang(hanging: &mut Vec<(usize, String)>, column: usize, cell: &Element<'_>, text: &str) {
+    let rows = cell.attribute("number-rows-spanned").and_then(|count| count.parse().ok());
+    let further = rows.unwrap_or(1_usize).saturating_sub(1);
+    if hanging.len() <= column {
+        hanging.resize(column + 1, (0, String::new()));
+    }
+    if let Some(slot) = hanging.get_mut(column) {
+        *slot = (further, if text.len() <= REPEATED { text.to_owned() } else { String::new() });
+    }
+}
+
+/// The text of the cell that spans into a column from above.
+fn hung(hanging: &mut [(usize, String)], column: usize) -> String {
+    match hanging.get_mut(column) {
+        Some((further, text)) if *further > 0 => {
+            *further -= 1;
+            text.clone()
+        }
+        _ => String::new(),
     }
 }
 
@@ -300,5 +338,35 @@ mod tests {
             10<text:span text:style-name="b">-3</text:span>, 4<text:span text:style-name="c">2</text:span>,
             1<text:span text:style-name="d">2</text:span></text:p>"#;
         assert_eq!(text(&styles.concat(), body), "3·10^6 litres, 10^-3, 4_2, 12");
+    }
+
+    #[test]
+    fn merged_cells_are_in_each_row_and_declared_headers_are_marked() {
+        let cell = |attributes: &str, text: &str| {
+            format!("<table:table-cell {attributes}><text:p>{text}</text:p></table:table-cell>")
+        };
+        let row =
+            |cells: &[String]| format!("<table:table-row>{}</table:table-row>", cells.concat());
+        let covered = || "<table:covered-table-cell/>".to_owned();
+        let table = [
+            format!(
+                "<table:table-header-rows>{}</table:table-header-rows>",
+                row(&[cell("", "Day"), cell("", "From"), cell("", "To")])
+            ),
+            row(&[
+                cell("table:number-rows-spanned=\"2\"", "Monday"),
+                cell("", "9"),
+                cell("", "12"),
+            ]),
+            row(&[covered(), cell("", "14"), cell("", "18")]),
+            row(&[
+                cell("", "Sunday"),
+                cell("table:number-columns-spanned=\"2\"", "closed"),
+                covered(),
+            ]),
+        ];
+        let table = format!("<table:table>{}</table:table>", table.concat());
+        let expected = "| Day | From | To |\n| --- | --- | --- |\n| Monday | 9 | 12 |\n| Monday | 14 | 18 |\n| Sunday | closed |";
+        assert_eq!(text("", &table), expected);
     }
 }

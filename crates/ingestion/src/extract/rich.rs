@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use encoding_rs::{Encoding, WINDOWS_1252};
 
+use super::docx::table::REPEATED;
 use super::script::Script;
 use super::{Reading, Unreadable};
 use cicerone_domain::limits;
@@ -60,6 +61,9 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Reading, Unreadable> {
         out: String::new(),
         row: Vec::new(),
         cell: None,
+        spans: Vec::new(),
+        is_spanned: false,
+        above: Vec::new(),
         script: None,
         to_skip: 0,
     };
@@ -113,6 +117,11 @@ struct Reader<'a> {
     row: Vec<String>,
     /// Where the current cell begins in `out`.
     cell: Option<usize>,
+    /// For each cell of the row, whether it continues the one above.
+    spans: Vec<bool>,
+    is_spanned: bool,
+    /// The cells of the row above.
+    above: Vec<String>,
     /// Where the current superscript or subscript begins in `out`.
     script: Option<(usize, Script)>,
     to_skip: usize,
@@ -233,6 +242,9 @@ impl Reader<'_> {
             ("par" | "sect" | "page" | "line", _) => self.end_line(),
             ("intbl", _) => self.state.is_table = true,
             ("pard", _) => self.state.is_table = false,
+            ("trowd", _) => (self.spans, self.is_spanned) = (Vec::new(), false),
+            ("clvmrg", _) => self.is_spanned = true,
+            ("cellx", _) => self.spans.push(std::mem::take(&mut self.is_spanned)),
             ("cell", _) => self.end_cell(),
             ("row", _) => self.end_row(),
             ("tab", _) => self.push('\t'),
@@ -348,11 +360,18 @@ impl Reader<'_> {
     fn end_row(&mut self) {
         self.flush();
         self.end_script();
-        let cells = std::mem::take(&mut self.row);
+        let mut cells = std::mem::take(&mut self.row);
         self.cell = None;
-        if cells.iter().any(|cell| !cell.is_empty()) {
+        let has_own = cells.iter().any(|cell| !cell.is_empty());
+        for ((cell, above), is_spanned) in cells.iter_mut().zip(&self.above).zip(&self.spans) {
+            if *is_spanned && cell.is_empty() && above.len() <= REPEATED {
+                cell.clone_from(above);
+            }
+        }
+        if has_own {
             self.out.push_str(&format!("\n| {} |\n", cells.join(" | ")));
         }
+        self.above = cells;
     }
 }
 
@@ -420,6 +439,13 @@ mod tests {
     fn tables_are_rows() {
         let rtf = r"{\rtf1 Fees\par\trowd\intbl Berth\cell Price\cell\row\intbl short\par stay\cell 5\cell\row\pard After\par}";
         assert_eq!(text(rtf), "Fees\n\n| Berth | Price |\n| short stay | 5 |\n\nAfter");
+    }
+
+    #[test]
+    fn merged_cells_are_in_each_row() {
+        let rtf = r"{\rtf1 \trowd\clvmgf\cellx1\cellx2\intbl Monday\cell 9\cell\row
+            \trowd\clvmrg\cellx1\cellx2\intbl\cell 14\cell\row\trowd\cellx1\cellx2\intbl\cell 18\cell\row}";
+        assert_eq!(text(rtf), "| Monday | 9 |\n| Monday | 14 |\n|  | 18 |");
     }
 
     #[test]

@@ -2,6 +2,9 @@
 
 use crate::extract::rows;
 
+/// The maximum number of rows that are repeated as the header of a long table.
+const HEADERS: usize = 3;
+
 /// A block of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::extract) struct Block {
@@ -19,6 +22,14 @@ pub(in crate::extract) enum Kind {
     Item(usize, String),
     /// A row of a table, between `|`.
     Row,
+    /// The same, in the header that the table declares.
+    Header,
+}
+
+impl Kind {
+    pub(in crate::extract) const fn is_row(&self) -> bool {
+        matches!(self, Self::Row | Self::Header)
+    }
 }
 
 /// The text of the blocks: items and rows that follow each other line under line, everything else separated by an empty
@@ -27,8 +38,7 @@ pub(in crate::extract) fn render(blocks: &[Block]) -> String {
     let mut text = String::new();
     let mut last: Option<&Kind> = None;
     let filled: Vec<&Block> = blocks.iter().filter(|block| !block.text.is_empty()).collect();
-    let is_same_table =
-        |one: &&Block, next: &&Block| one.kind == Kind::Row && next.kind == Kind::Row;
+    let is_same_table = |one: &&Block, next: &&Block| one.kind.is_row() && next.kind.is_row();
     for run in filled.chunk_by(is_same_table) {
         let Some(block) = run.first() else { continue };
         match (last, &block.kind) {
@@ -48,9 +58,10 @@ pub(in crate::extract) fn render(blocks: &[Block]) -> String {
                 text.push_str(&block.text.replace('\n', &format!("\n{indent}  ")));
             }
             Kind::Paragraph => text.push_str(&block.text),
-            Kind::Row => {
+            Kind::Row | Kind::Header => {
                 let rows: Vec<&str> = run.iter().map(|row| row.text.as_str()).collect();
-                text.push_str(&rows::table(&rows, 0));
+                let headers = run.iter().take_while(|row| row.kind == Kind::Header).count();
+                text.push_str(&rows::table(&rows, headers.min(HEADERS)));
             }
         }
         last = Some(&block.kind);

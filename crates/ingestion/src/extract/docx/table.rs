@@ -8,6 +8,9 @@ use super::paragraph::Story;
 /// The maximum number of columns that a cell spans.
 const COLUMNS: i64 = 63;
 
+/// The text of a cell that spans several rows is repeated in each of them if it has at most this many bytes.
+pub(in crate::extract) const REPEATED: usize = 300;
+
 /// A cell, and the number of further columns that it spans.
 struct Cell<'e, 'a> {
     element: &'e Element<'a>,
@@ -27,27 +30,39 @@ impl Story<'_> {
             }
             return;
         }
+        let mut above = Vec::new();
         for row in rows {
-            let texts = self.row(row);
-            if texts.iter().any(|text| !text.is_empty()) {
+            let is_header =
+                row.child("trPr").is_some_and(|properties| properties.is_on("tblHeader"));
+            let kind = if is_header { Kind::Header } else { Kind::Row };
+            let (texts, has_own) = self.row(row, &above);
+            if has_own {
                 let cells: Vec<String> =
                     texts.iter().map(|text| text.replace('|', "\\|")).collect();
-                blocks.push(Block { kind: Kind::Row, text: format!("| {} |", cells.join(" | ")) });
+                blocks.push(Block { kind, text: format!("| {} |", cells.join(" | ")) });
             }
+            above = texts;
         }
     }
 
-    /// The texts of a row, one for each column; a cell that spans several columns is followed by empty ones.
-    fn row(&mut self, row: &Element<'_>) -> Vec<String> {
+    /// The texts of a row, one for each column, and whether any of them is not repeated from the row above. A cell that
+    /// spans several columns is followed by empty ones.
+    fn row(&mut self, row: &Element<'_>, above: &[String]) -> (Vec<String>, bool) {
         let before = row.child("trPr").and_then(|properties| properties.number("gridBefore"));
         let mut texts = empty(before.unwrap_or(0));
+        let mut has_own = false;
         for cell in cells(row) {
             // Read in any case, because its lists affect the counters.
             let blocks = self.blocks(cell.element);
-            texts.push(if cell.continues { String::new() } else { flat(&blocks) });
+            let text = match cell.continues {
+                true => above.get(texts.len()).filter(|text| text.len() <= REPEATED).cloned(),
+                false => Some(flat(&blocks)),
+            };
+            has_own |= !cell.continues && text.as_ref().is_some_and(|text| !text.is_empty());
+            texts.push(text.unwrap_or_default());
             texts.extend(empty(cell.further_columns));
         }
-        texts
+        (texts, has_own)
     }
 }
 
@@ -61,12 +76,12 @@ fn flat(blocks: &[Block]) -> String {
     let mut after_row = false;
     for block in blocks {
         let line = one_line(&block.text);
-        let is_row = block.kind == Kind::Row;
+        let is_row = block.kind.is_row();
         if !text.is_empty() {
             text.push_str(if after_row && is_row { "; " } else { " " });
         }
         match &block.kind {
-            Kind::Row => {
+            Kind::Row | Kind::Header => {
                 let cells = line.trim_matches(|char| matches!(char, '|' | ' ')).split(" | ");
                 let cells: Vec<&str> =
                     cells.map(str::trim).filter(|cell| !cell.is_empty()).collect();

@@ -1,4 +1,5 @@
 mod scripts;
+mod tables;
 mod times;
 
 use std::io::{Cursor, Write as _};
@@ -158,7 +159,7 @@ fn lists_have_their_numbers() {
 }
 
 #[test]
-fn tables_are_rows_with_merged_cells_once() {
+fn tables_are_rows_with_merged_cells_in_each() {
     let cell = |properties: &str, text: &str| {
         format!("<w:tc><w:tcPr>{properties}</w:tcPr>{}</w:tc>", p(text))
     };
@@ -178,7 +179,7 @@ fn tables_are_rows_with_merged_cells_once() {
     let rows: String = rows.iter().map(|row| format!("<w:tr>{row}</w:tr>")).collect();
     let deleted = format!("<w:tr><w:trPr><w:del/></w:trPr>{}</w:tr>", cell("", "gone"));
     let text = Docx::body(&format!("{}<w:tbl>{rows}{deleted}</w:tbl>", p("before"))).text();
-    assert_eq!(text, "before\n\n| a\\|b | tall |\n| c |  |\n| wide |  |\n| i, j; k, l | d |");
+    assert_eq!(text, "before\n\n| a\\|b | tall |\n| c | tall |\n| wide |  |\n| i, j; k, l | d |");
 }
 
 #[test]
