@@ -93,6 +93,8 @@ struct State {
     /// It is the table of fonts.
     is_fonts: bool,
     is_hidden: bool,
+    /// It is a tracked deletion.
+    is_deleted: bool,
     script: Option<Script>,
     /// It is inside a table.
     is_table: bool,
@@ -225,10 +227,11 @@ impl Reader<'_> {
                     self.fonts.entry(self.state.font).or_insert(encoding);
                 }
             }
+            ("deleted", on) => self.state.is_deleted = on != Some(0),
             ("v", on) => self.state.is_hidden = on != Some(0),
             ("plain", _) => {
                 self.flush();
-                self.state.is_hidden = false;
+                (self.state.is_hidden, self.state.is_deleted) = (false, false);
                 self.state.script = None;
             }
             ("super" | "sub" | "nosupersub", on) => {
@@ -299,7 +302,7 @@ impl Reader<'_> {
     }
 
     fn is_shown(&self) -> bool {
-        !self.state.is_out && !self.state.is_hidden
+        !(self.state.is_out || self.state.is_hidden || self.state.is_deleted)
     }
 
     fn push(&mut self, char: char) {
@@ -425,7 +428,7 @@ mod tests {
     fn text_is_read_without_what_lays_it_out() {
         let rtf = r"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0\fcharset0 Arial;}{\f1\fcharset204 Arial;}}{\colortbl;\red0;}
             {\info{\title Secret}}{\*\generator X;}\f0 Caf\'e9 {\b bold}\par {\f1 \'cf\'f0\'e8} \u8364?5\line
-            \v hidden\v0 \emdash  end\par}";
+            \v hidden\v0 {\deleted gone}\deleted gone\deleted0 \emdash  end\par}";
         assert_eq!(text(rtf), "Café bold\n\nПри €5\n\n— end");
     }
 
