@@ -39,7 +39,7 @@ pub(crate) fn slim(text: &str) -> String {
 /// space around it.
 pub(crate) fn slim_style(text: &str) -> String {
     let mut slim = self::slim(text).replace('\n', " ");
-    for mark in ["{", "}", ";"] {
+    for mark in ["{", "}", ";", ">"] {
         slim = slim.replace(&format!(" {mark}"), mark).replace(&format!("{mark} "), mark);
     }
     slim.replace(": ", ":").replace(", ", ",").replace(";}", "}")
@@ -82,10 +82,13 @@ fn separator(before: &str, space: &str, after: &str) -> Option<char> {
     let last = before.chars().next_back()?;
     let next = after.chars().next()?;
     if space.contains('\n') {
-        return (!matches!(last, ';' | '{' | ',' | '(' | '[' | ':' | '?')).then_some('\n');
+        let goes_on = matches!(last, ';' | '{' | ',' | '(' | '[' | ':' | '?');
+        let is_going_on = matches!(next, '}' | ')' | ']' | ':' | '?');
+        return (!goes_on && !is_going_on).then_some('\n');
     }
     let is_word = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '$' | '#');
-    let can_merge = matches!(last, '+' | '-' | '/') || matches!(next, '+' | '-' | '/');
+    // `a + +b`, and a pattern before a word, which would be its flags.
+    let can_merge = last == next && matches!(last, '+' | '-' | '/') || last == '/' && is_word(next);
     (is_word(last) && is_word(next) || can_merge).then_some(' ')
 }
 
@@ -155,13 +158,15 @@ mod tests {
             ("const a = { b: 1, c };\nlet d = a ? 1 : 2;\n", "const a={b:1,c};let d=a?1:2;"),
             ("f('a , \\' b', \"{ x }\", 1);", "f('a , \\' b',\"{ x }\",1);"),
             ("g(`a ${ h(`{ b }`, '}') } , c`, 1)", "g(`a ${ h(`{ b }`, '}') } , c`,1)"),
-            ("x = /[/ ] , \\/ a/ .test( y );", "x= /[/ ] , \\/ a/ .test(y);"),
-            ("return / a, b/u", "return / a, b/u"),
-            ("const half = a / 2, b = c / 4;", "const half=a / 2,b=c / 4;"),
-            ("a = b + +c;\n", "a=b + +c;"),
+            ("x = /[/ ] , \\/ a/ .test( y );", "x=/[/ ] , \\/ a/.test(y);"),
+            ("x = /[/ ]/ in y / /z/;", "x=/[/ ]/ in y/ /z/;"),
+            ("return / a, b/u", "return/ a, b/u"),
+            ("const half = a / 2, b = c / 4;", "const half=a/ 2,b=c/ 4;"),
+            ("a = b + +c - -d + e;\n", "a=b+ +c- -d+e;"),
             ("a()\nb()\n", "a()\nb()"),
+            ("a = {\nb: c\n? 1\n: d()\n}\ne()\n", "a={b:c?1:d()}\ne()"),
             ("if (a) b();\nelse c();", "if(a)b();else c();"),
-            ("class A {\n#b = 1;\nget #c() {}\n}", "class A{#b=1;get #c(){}\n}"),
+            ("class A {\n#b = 1;\nget #c() {}\n}", "class A{#b=1;get #c(){}}"),
         ];
         for (text, expected) in cases {
             assert_eq!(slim_script(text), expected, "{text:?}");
@@ -170,8 +175,9 @@ mod tests {
 
     #[test]
     fn style_sheets_lose_their_space() {
-        let style = "/* Why. */\na:hover, b {\n  color: red;\n  & :focus { inset: 0 1px; }\n}\n";
-        assert_eq!(slim_style(style), "a:hover,b{color:red;& :focus{inset:0 1px}}");
+        let style =
+            "/* Why. */\na:hover, b > i {\n  color: red;\n  & :focus { inset: 0 1px; }\n}\n";
+        assert_eq!(slim_style(style), "a:hover,b>i{color:red;& :focus{inset:0 1px}}");
     }
 
     #[test]
