@@ -25,7 +25,7 @@ use crate::context::App;
 use crate::error::RequestError;
 use crate::response::Answer;
 use crate::routes::{self, Resource};
-use crate::slim::slim;
+use crate::slim::{slim, slim_style};
 
 /// Only this server's own files and API, and no script or style within the page. Markup enters the page through the
 /// one policy of the template library, which gets constant texts.
@@ -132,9 +132,10 @@ impl Console {
 
 /// A file as browsers get it: our own without comments and indentation, those of others unchanged.
 fn served(name: &str, bytes: &'static [u8]) -> Bytes {
-    let is_ours = !name.starts_with("vendor/") && (name.ends_with(".js") || name.ends_with(".css"));
+    let is_ours = !name.starts_with("vendor/");
     match std::str::from_utf8(bytes) {
-        Ok(text) if is_ours => slim(text).into(),
+        Ok(text) if is_ours && name.ends_with(".js") => slim(text).into(),
+        Ok(text) if is_ours && name.ends_with(".css") => slim_style(text).into(),
         _ => Bytes::from_static(bytes),
     }
 }

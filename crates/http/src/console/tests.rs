@@ -91,6 +91,7 @@ fn files_can_be_served_without_their_comments() {
     }
     let script = served("a.js", b"/** A. */\n  let a;\n");
     assert_eq!(script, "let a;\n");
+    assert_eq!(served("a.css", b"a {\n  color: red;\n}\n"), "a{color:red}");
     let (name, vendored) =
         FILES.iter().find(|(name, _)| name.ends_with("lit-html.js")).expect("it");
     assert_eq!(served(name, vendored), *vendored);
