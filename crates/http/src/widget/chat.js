@@ -46,7 +46,7 @@ export function chatOf(service, config, texts, changed) {
   };
 
   function draw() {
-    hello.hidden = Boolean(turns.childElementCount);
+    hello.hidden = Boolean(turns.firstChild);
     log.ariaBusy = send.ariaDisabled = `${isBusy}`;
     changed();
   }
@@ -112,7 +112,7 @@ export function chatOf(service, config, texts, changed) {
       chat.id = done.conversation_id;
       both[1].replaceWith(complete);
       // Said once, when it is complete.
-      said.textContent = complete.firstChild.nextSibling.textContent;
+      said.textContent = complete.children[1].textContent;
       draw();
       if (isNear) toEnd();
       tell('answer', { ...done, reply });
@@ -148,8 +148,8 @@ export function chatOf(service, config, texts, changed) {
 
   /** Why something failed, in words for the visitor. @param {any} error */
   function reason({ code, status, message }) {
-    const own = { rate_limit_exceeded: texts.busy, quota_exceeded: texts.limit, resource_not_found: texts.unavailable, broken: texts.broken, unauthorized: service.identity && texts.sign_in }[code];
-    return own || (status ? message || texts.unavailable : texts.unreachable).replace(/^./, (/** @type {string} */ first) => first.toUpperCase());
+    return { rate_limit_exceeded: texts.busy, quota_exceeded: texts.limit, resource_not_found: texts.unavailable, broken: texts.broken, unauthorized: service.identity && texts.sign_in }[code]
+      || (status ? message || texts.unavailable : texts.unreachable).replace(/^./, (/** @type {string} */ first) => first.toUpperCase());
   }
 
   /** @param {string} [text] @param {() => void} [again] */

@@ -10,7 +10,7 @@ import { iconButton, make, textButton } from './nodes.js';
 export function earlier(chat, language, leave) {
   const { service, texts } = chat;
   const rows = make('ul.earlier');
-  const none = () => rows.childElementCount || rows.append(make('li', {}, texts.no_history));
+  const none = () => rows.firstChild || rows.append(make('li', {}, texts.no_history));
   const row = (/** @type {any} */ { id, title, updated_at: at }) => {
     const remove = iconButton('trash', `${texts.delete}: ${title}`, () => {
       // The first click asks.

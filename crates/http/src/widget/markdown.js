@@ -55,7 +55,7 @@ export function prose(text, depth = 0) {
     else if (/^ {0,3}>/.test(line) && depth < DEEPEST) nodes.push(make('blockquote', {}, prose(take((each) => /^ {0,3}>/.test(each)).map((each) => each.replace(/^ {0,3}> ?/, '')).join('\n'), depth + 1)));
     else if (item) {
       const isOrdered = /\d/.test(item[1]);
-      const list = make(isOrdered ? 'ol' : 'ul', { start: isOrdered ? Number.parseInt(item[1], 10) : null });
+      const list = make(isOrdered ? 'ol' : 'ul', { start: isOrdered && parseInt(item[1], 10) });
       for (let next = item; next && /\d/.test(next[1]) === isOrdered; next = ITEM.exec(lines[at] || '')) {
         const indent = line.search(/\S/) + next[1].length + 1;
         const isInside = (/** @type {string} */ each) => each.search(/\S/) >= indent || !each.trim() && lines[at + 1]?.search(/\S/) >= indent;

@@ -33,9 +33,7 @@ export function make(name, { on, ...attributes } = {}, ...children) {
 
 /** @param {keyof ICONS} name */
 export function icon(name) {
-  const space = 'http://www.w3.org/2000/svg';
-  const drawing = document.createElementNS(space, 'svg');
-  const path = document.createElementNS(space, 'path');
+  const [drawing, path] = ['svg', 'path'].map((tag) => document.createElementNS('http://www.w3.org/2000/svg', tag));
   drawing.setAttribute('viewBox', '0 0 24 24');
   path.setAttribute('d', ICONS[name]);
   drawing.append(path);

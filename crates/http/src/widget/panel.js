@@ -8,12 +8,10 @@ import { TEXTS } from './texts.js';
 /* global CSS_TEXT */
 
 const RIGHT_TO_LEFT = /^(ar|ckb|dv|fa|he|ps|sd|ug|ur|yi)\b|-(arab|hebr|nkoo|syrc|thaa)\b/i;
-/** What lies behind the panel cannot be seen if the window is as narrow or low as this; the style sheet says the same. */
-const FILLS = '(max-width: 30em), (max-height: 26em)';
 
 /** White or black, whichever can be read on a colour. @param {string} colour `#rrggbb` */
 function readable(colour) {
-  const [red, green, blue] = [1, 3, 5].map((at) => (Number.parseInt(colour.slice(at, at + 2), 16) / 255) ** 2.2);
+  const [red, green, blue] = [1, 3, 5].map((at) => (parseInt(colour.slice(at, at + 2), 16) / 255) ** 2.2);
   return .2126 * red + .7152 * green + .0722 * blue > .18 ? '#000' : '#fff';
 }
 
@@ -58,13 +56,13 @@ export function panelOf(service, config, mode, host) {
   const panel = make(isPage ? 'main.panel' : 'div.panel', isFloating ? { role: 'dialog', 'aria-labelledby': 'title' } : {},
     make('header', {}, back, heading, list, anew, isFloating && iconButton('close', texts.close, close)), chat.log, beside, chat.trouble, offers, chat.form, chat.said);
   const launcher = iconButton('chat', texts.open, open, '.launcher.solid');
-  const root = make(`${isPage ? 'div' : 'aside'}.root.${mode}`, { lang: language, dir: RIGHT_TO_LEFT.test(language) ? 'rtl' : 'ltr', 'data-scheme': appearance.scheme, 'data-position': appearance.position, 'aria-label': isPage ? null : title }, panel, launcher);
+  const root = make(`${isPage ? 'div' : 'aside'}.root.${mode}.${appearance.scheme}.${appearance.position}`, { lang: language, dir: RIGHT_TO_LEFT.test(language) ? 'rtl' : 'ltr', 'aria-label': isPage ? null : title }, panel, launcher);
   root.style.setProperty('--accent', appearance.accent);
   root.style.setProperty('--on-accent', readable(appearance.accent));
   root.onkeydown = (event) => {
     if (event.key === 'Escape' && !event.isComposing) (beside.firstChild ? leave : close)();
-    // Where it covers the page, the focus does not leave it for what cannot be seen.
-    if (event.key === 'Tab' && isFloating && matchMedia(FILLS).matches) {
+    // Where it covers the page, as the style sheet says too, the focus does not leave it for what cannot be seen.
+    if (event.key === 'Tab' && isFloating && matchMedia('(max-width: 30em), (max-height: 26em)').matches) {
       const all = [...panel.querySelectorAll('button, textarea, input, a, [tabindex="0"]')].filter(isUsable);
       if (shadow.activeElement !== all.at(event.shiftKey ? 0 : -1)) return;
       event.preventDefault();

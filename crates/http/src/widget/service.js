@@ -1,14 +1,7 @@
 /** The public API of one widget: credentials of the visitor, refusals, and replies as they are written. */
 
-/** A refusal of the server, or a request without an answer (`status` 0). */
-export class Refusal extends Error {
-  /** @param {number} status @param {{code?: string, message?: string}} detail */
-  constructor(status, detail = {}) {
-    super(detail.message);
-    this.status = status;
-    this.code = detail.code;
-  }
-}
+/** A refusal of the server, or a request without an answer (`status` 0). @param {number} status @param {{code?: string, message?: string}} [detail] */
+const refusal = (status, { code, message } = {}) => Object.assign(new Error(message), { status, code });
 
 export class Service {
   /** @param {string} base The address of the server, with a slash at its end. @param {string} token */
@@ -56,10 +49,10 @@ export class Service {
     if (body) headers['Content-Type'] = 'application/json';
     if (credential) headers.Authorization = `Bearer ${credential}`;
     const response = await fetch(this.base + path, { method, headers, body: body ? JSON.stringify(body) : undefined, credentials: 'omit', referrerPolicy: 'no-referrer' }).catch(() => {
-      throw new Refusal(0);
+      throw refusal(0);
     });
     if (response.ok) return response;
-    throw new Refusal(response.status, (await response.json().catch(() => ({}))).error);
+    throw refusal(response.status, (await response.json().catch(() => ({}))).error);
   }
 
   /** Sends a request as the visitor, who gets a credential if there is none yet. @param {string} method @param {string} path @param {unknown} [body] @returns {Promise<Response>} */
@@ -91,8 +84,8 @@ export class Service {
     const decoder = new TextDecoder();
     let rest = '';
     for (;;) {
-      const { value, done } = await reader.read().catch(() => ({ done: true }));
-      if (done) throw new Refusal(0, { code: 'broken' });
+      const { value } = await reader.read().catch(() => ({}));
+      if (!value) throw refusal(0, { code: 'broken' });
       const events = (rest + decoder.decode(value, { stream: true })).split('\n\n');
       rest = events.pop();
       for (const each of events) {
@@ -102,7 +95,7 @@ export class Service {
         const detail = JSON.parse(data);
         if (event === 'token') onToken(detail.content);
         if (event === 'done') return detail;
-        if (event === 'error') throw new Refusal(200, detail.error || detail);
+        if (event === 'error') throw refusal(200, detail.error || detail);
       }
     }
   }
