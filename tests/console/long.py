@@ -3,10 +3,10 @@
 import json
 
 from playwright.sync_api import expect
-from world import api, console, go
+from world import BROKEN, TABLE, api, console, go
 
 NAME = "W" * 100
-REPLY = "Here it is:\n\n```\n" + "x" * 400 + "\n```\n\n| a | b |\n|---|---|\n| " + "y" * 300 + " | z |"
+REPLY = "Here it is:\n\n```\n" + "x" * 400 + "\n```\n\n| a | b |\n|---|---|\n| " + "y" * 300 + " | z |\n\n" + TABLE
 VIEWS = ("", "/playground", "/sources", "/conversations", "/gaps", "/checks", "/widgets", "/settings")
 # What sticks out, unless it scrolls by itself.
 WIDER = """() => { const menu = document.querySelector('.sidebar');
@@ -39,6 +39,8 @@ def long(browser):
             expect(page.locator(".message pre")).to_be_visible()
             expect(page.locator(".message[aria-busy]")).to_have_count(0)
             assert not page.evaluate(WIDER), (width, "reply")
+            # A table scrolls instead of dividing its words.
+            assert not page.locator(".message table").last.locator("th, td").evaluate_all(BROKEN), width
             pre = page.locator(".message pre").evaluate("each => each.scrollWidth > each.clientWidth")
             assert pre, "the code scrolls by itself"
     api("DELETE", f"/v1/agents/{agent}")

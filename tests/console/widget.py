@@ -110,6 +110,7 @@ def widget(browser, axe):
         identities(browser, site, make(agent, origins=[site], identity="optional"))
         keys_alone(browser, site, made)
         failures(browser, site, make(agent, origins=[site]))
+        tables(browser, site, make(agent, origins=[site], title="W" * 60, greeting=world.TABLE, starters=["x" * 100]))
         arabic = make(agent, origins=[site], language="ar", appearance={"accent": "#c43560", "scheme": "auto", "position": "left"}, title="دليل المتحف", greeting="مرحبًا! كيف يمكنني مساعدتك؟", starters=["متى يفتح المتحف؟"], texts={"placeholder": "اكتب سؤالك…", "message": "Your message"})
         appearance(browser, site, made, arabic, script)
     api("DELETE", f"/v1/agents/{agent}")
@@ -319,6 +320,19 @@ def failures(browser, site, made):
         page.keyboard.press("Enter")
         expect(page.get_by_role("alert")).to_contain_text("4001")
         expect(page.get_by_label("Your message")).to_have_value("x" * 4001)
+
+
+def tables(browser, site, made):
+    """A table scrolls by itself instead of dividing its words; words that are too long for a line are divided."""
+    for width in (1000, 320):
+        found = []
+        with visit(browser, f"{site}/{made['token']}?data-open", width=width) as page:
+            expect(page.locator("table")).to_be_visible()
+            assert not page.locator("th, td").evaluate_all(world.BROKEN), width
+            fits(page, found, f"greeting {width}")
+            ask(page, "q" * 400)
+            fits(page, found, f"question {width}")
+        assert not found, "\n".join(found)
 
 
 def appearance(browser, site, made, arabic, axe):

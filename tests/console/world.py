@@ -128,6 +128,13 @@ def settled(page):
     page.wait_for_load_state("networkidle")
 
 
+# Words that are divided among lines.
+BROKEN = """cells => cells.flatMap(cell => { const broken = [], walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), range = document.createRange();
+  for (let node; (node = walker.nextNode());) for (const { 0: word, index } of node.data.matchAll(/\\S+/g)) { range.setStart(node, index); range.setEnd(node, index + word.length); if (range.getClientRects().length > 1) broken.push(word); }
+  return broken; })"""
+TABLE = "| Weekday | Opening hours | Admission | Guided tours |\n|---|---|---|---|\n| Wednesday | afternoon | grown-ups: seventeen euros | Kindergartens |"
+
+
 def pictures():
     """The folder for screenshots; it is not committed."""
     folder = pathlib.Path(os.environ.get("CONSOLE_PICTURES", "target/console-pictures"))
