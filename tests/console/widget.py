@@ -108,6 +108,7 @@ def widget(browser, axe):
         pinned(browser, agent, make(agent))
         foreign(browser, made)
         identities(browser, site, make(agent, origins=[site], identity="optional"))
+        again(browser, site, make(agent, origins=[site], identity="optional"))
         keys_alone(browser, site, made)
         failures(browser, site, make(agent, origins=[site]))
         tables(browser, site, make(agent, origins=[site], title="W" * 60, greeting=world.TABLE, starters=["x" * 100]))
@@ -238,6 +239,22 @@ def identities(browser, site, made):
     with visit(browser, f"{SERVER}/chat/{required['token']}#identity={bob}") as page:
         expect(page.locator(".bubble")).to_have_text(OPENS)
         assert "identity" not in page.url, page.url
+
+
+def again(browser, site, made):
+    """A page that embeds its chat once more without being loaded has one chat, which its functions belong to."""
+    eve = signed(made["identity_secret"], sub="eve")
+    embed = "([src, token, identity]) => { const script = Object.assign(document.createElement('script'), { src }); Object.assign(script.dataset, { token, open: '' }, identity && { identity }); document.body.append(script); }"
+    # The policy of the site does not allow scripts to be added.
+    with visit(browser, f"{site}/{made['token']}", bypass_csp=True) as page:
+        expect(page.locator(".launcher")).to_be_visible()
+        page.evaluate(embed, [f"{SERVER}/widget.js", made["token"], eve])
+        expect(page.locator(".panel")).to_be_visible()
+        expect(page.locator(".launcher")).to_have_count(1)
+        ask(page, OPENS, ANSWER)
+        # The person signs out.
+        page.evaluate("cicerone.identify(null)")
+        expect(page.locator(".bubble")).to_have_count(0)
 
 
 def keys_alone(browser, site, made):

@@ -23,6 +23,9 @@ async function start({ src, dataset }) {
   const ready = service.send('GET', '').then(async (answer) => {
     const place = target && document.querySelector(target);
     const host = document.createElement('div');
+    // A page that draws itself anew in place may embed its chat once more.
+    document.getElementById(service.place)?.remove();
+    host.id = service.place;
     (place || document.body).append(host);
     return panelOf(service, await answer.json(), isPage ? 'page' : place ? 'inline' : 'float', host);
   });
@@ -30,7 +33,7 @@ async function start({ src, dataset }) {
   const soon = (work) => (/** @type {any[]} */ ...each) => {
     ready.then((panel) => work(panel, ...each), () => {});
   };
-  window.cicerone ??= {
+  window.cicerone = {
     open: soon((panel) => panel.open()),
     close: soon((panel) => panel.close()),
     ask: soon((panel, text) => panel.ask(`${text}`)),
