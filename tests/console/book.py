@@ -28,5 +28,7 @@ def book(browser):
         trained(agent)
     with widget.visit(browser, f"{SERVER}/docs/websites") as page:
         page.get_by_role("button", name="Open the chat").click()
+        page.keyboard.type("and/or")
+        expect(page.get_by_label("Your message")).to_have_value("and/or")
         widget.ask(page, "What does plan exit with if there is something to do?", "2")
         expect(page.locator(".sources a").first).to_have_attribute("href", re.compile(rf"{address}/docs/[a-z-]+"))

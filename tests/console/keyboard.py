@@ -112,6 +112,12 @@ def make_widget(page):
     expect(page.locator(".secret")).to_be_visible()
     press(page, "Done")
     expect(page.locator("main")).to_contain_text("pub_")
+    # What is written into the preview is no shortcut.
+    page.locator(".preview textarea").focus()
+    page.keyboard.type("big pages? and/or")
+    expect(page.locator(".preview textarea")).to_have_value("big pages? and/or")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    expect(page.locator("main")).to_contain_text("pub_")
 
 
 def keyboard(browser, hook):

@@ -275,7 +275,9 @@ def keys_alone(browser, site, made):
             reach("Open the chat")
             page.keyboard.press("Enter")
             expect(page.get_by_label("Your message")).to_be_focused()
+            page.evaluate("window.__keys = []; for (const name of ['keydown', 'keypress']) addEventListener(name, event => __keys.push(event.key));")
             page.keyboard.type(OPENS)
+            assert not page.evaluate("__keys"), "the page may take what is written for its shortcuts"
             page.keyboard.press("Shift+Enter")
             page.keyboard.type("And close?")
             page.keyboard.press("Enter")

@@ -142,7 +142,8 @@ export function shortcuts(event, isOpen) {
     /** @type {HTMLElement | null} */ (document.querySelector('.topbar button'))?.focus();
     return redraw();
   }
-  const target = /** @type {HTMLElement} */ (event.target);
+  // The field may be in the preview of a widget.
+  const target = /** @type {HTMLElement} */ (event.composedPath()[0]);
   if (!hasKeys || isOpen || event.ctrlKey || event.metaKey || event.altKey || target.closest('input, textarea, select, [contenteditable]')) return;
   if (event.key === '?') openShortcuts();
   else if (event.key === '/') {

@@ -120,7 +120,8 @@ function search() {
   });
   list.addEventListener("click", close);
   document.addEventListener("keydown", (event) => {
-    const isTyping = event.target instanceof HTMLInputElement;
+    // The field may be in the chat.
+    const isTyping = event.composedPath()[0].matches?.("input, textarea");
     if (event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault();
       input.focus();

@@ -59,7 +59,9 @@ export function panelOf(service, config, mode, host) {
   const root = make(`${isPage ? 'div' : 'aside'}.root.${mode}.${appearance.scheme}.${appearance.position}`, { lang: language, dir: RIGHT_TO_LEFT.test(language) ? 'rtl' : 'ltr', 'aria-label': isPage ? null : title }, panel, launcher);
   root.style.setProperty('--accent', appearance.accent);
   root.style.setProperty('--on-accent', readable(appearance.accent));
-  root.onkeydown = (event) => {
+  root.onkeypress = root.onkeydown = (event) => {
+    // What is typed here is no shortcut of the page, which cannot see the field. Browsers that fill in a form send events without a key.
+    if (event.key?.length < 2 && !event.ctrlKey && !event.metaKey) event.stopPropagation();
     if (event.key === 'Escape' && !event.isComposing) (beside.firstChild ? leave : close)();
     // Where it covers the page, as the style sheet says too, the focus does not leave it for what cannot be seen.
     if (event.key === 'Tab' && isFloating && matchMedia('(max-width: 30em), (max-height: 26em)').matches) {
