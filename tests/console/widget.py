@@ -323,6 +323,23 @@ def failures(browser, site, made):
         ask(page, "Are dogs allowed?", "garden")
         expect(page.locator(".trouble")).to_be_empty()
         expect(page.locator(".bubble")).to_have_count(2)
+        # So it is found by the next attempt if the server cannot be reached in between: the question is not asked twice.
+        unreachable = lambda route: route.abort() if route.request.method == "GET" else route.fallback()
+        page.route("**/messages", cut, times=1)
+        page.route("**/conversations/*", unreachable)
+        page.get_by_label("Your message").fill("Where are dogs not welcome?")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("alert")).to_contain_text("ended early")
+        page.get_by_role("button", name="Try again").click()
+        expect(page.get_by_role("alert")).to_contain_text("cannot be reached")
+        page.unroute("**/conversations/*", unreachable)
+        page.get_by_role("button", name="Try again").click()
+        expect(page.locator(".trouble")).to_be_empty()
+        expect(page.locator(".bubble")).to_have_count(3)
+        expect(page.get_by_role("status")).to_contain_text("halls")
+        conversation = page.evaluate("window.__events").pop()[1]["conversation_id"]
+        asked = [each["content"] for each in api("GET", f"/v1/conversations/{conversation}")["messages"] if each["role"] == "user"]
+        assert asked == [OPENS, "Are dogs allowed?", "Where are dogs not welcome?"], asked
         # The conversation was deleted elsewhere: the message begins another one.
         api("DELETE", f"/v1/conversations/{page.evaluate('window.__events')[-1][1]['conversation_id']}")
         page.get_by_label("Your message").fill("Where are dogs welcome?")

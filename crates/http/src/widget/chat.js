@@ -77,8 +77,8 @@ export function chatOf(service, config, texts, changed) {
     toEnd();
   }
 
-  /** Asks, and shows the reply while it is written. @param {string} text */
-  async function ask(text) {
+  /** Asks, and shows the reply while it is written. @param {string} text @param {boolean} [isAgain] Whether the server may have the reply already. */
+  async function ask(text, isAgain) {
     if (isBusy) return;
     // A conversation that is still being read is not shown any more.
     const mine = ++round;
@@ -94,6 +94,8 @@ export function chatOf(service, config, texts, changed) {
     toEnd();
     tell('message', { conversation_id: chat.id, text });
     try {
+      if (isAgain) await recover(text);
+      if (mine !== round) return;
       const done = await service.ask({ message: text, conversation_id: chat.id }, (piece) => {
         reply += piece;
         if (isDrawing) return;
@@ -127,7 +129,7 @@ export function chatOf(service, config, texts, changed) {
         input.focus();
         for (const turn of both) turn.remove();
         if (error.code === 'resource_not_found' || !service.credential) chat.id = null;
-        ask(text);
+        ask(text, isAgain || error.code === 'broken');
       });
     }
   }
@@ -143,6 +145,7 @@ export function chatOf(service, config, texts, changed) {
     const last = id && (await service.read(`/${id}`)).messages.slice(-2);
     if (mine !== round || !last || last[1]?.role !== 'assistant' || last[0].content.trim() !== text) return false;
     await resume(id);
+    said.textContent = turns.lastChild.children[1].textContent;
     return true;
   }
 
