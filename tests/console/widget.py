@@ -347,6 +347,14 @@ def failures(browser, site, made):
         expect(page.get_by_role("alert")).to_contain_text("not available")
         page.get_by_role("button", name="Try again").click()
         expect(page.locator(".turn").last).to_contain_text("garden")
+        # A chat that is opened while the server cannot be reached shows its conversation when it is opened again.
+        page.route("**/conversations", lambda route: route.abort(), times=1)
+        page.reload()
+        expect(page.get_by_role("alert")).to_contain_text("cannot be reached")
+        page.get_by_role("button", name="Close").click()
+        page.get_by_role("button", name="Open the chat").click()
+        expect(page.locator(".bubble")).to_have_text("Where are dogs welcome?")
+        expect(page.locator(".trouble")).to_be_empty()
         refusal = {"error": {"code": "rate_limit_exceeded", "message": "too many messages at once; try again in 20 s"}}
         page.route("**/messages", lambda route: route.fulfill(status=429, headers={"Access-Control-Allow-Origin": site}, json=refusal), times=1)
         page.get_by_label("Your message").fill("When does it close?")

@@ -119,10 +119,11 @@ export function panelOf(service, config, mode, host) {
   function resume() {
     if (isResumed || !isOpen || !service.credential) return;
     const { identity } = service;
-    isResumed = true;
     chat.attempt(async () => {
       const { data: [latest] } = await service.read('');
-      if (latest && identity === service.identity && !chat.turns.firstChild) await chat.resume(latest.id);
+      if (identity !== service.identity) return;
+      if (latest && !chat.turns.firstChild) await chat.resume(latest.id);
+      isResumed = true;
     });
   }
 
