@@ -9,7 +9,7 @@ import { iconButton, make, textButton } from './nodes.js';
  */
 export function earlier(chat, language, leave) {
   const { service, texts } = chat;
-  const rows = make('ul.earlier');
+  const rows = make('ul.earlier', { tabindex: -1 });
   const none = () => rows.firstChild || rows.append(make('li', {}, texts.no_history));
   const row = (/** @type {any} */ { id, title, updated_at: at }) => {
     const remove = iconButton('trash', `${texts.delete}: ${title}`, () => {
@@ -19,7 +19,7 @@ export function earlier(chat, language, leave) {
         if (id === chat.id) chat.begin();
         entry.remove();
         none();
-        rows.querySelector('button')?.focus();
+        (rows.querySelector('button') || rows).focus();
       });
       remove.ariaLabel = `${texts.really_delete} ${title}`;
       remove.replaceChildren(texts.really_delete);
