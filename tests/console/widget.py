@@ -147,6 +147,13 @@ def embedded(browser, site, made):
         expect(page.get_by_role("button", name="Ask for a person")).to_be_hidden()
         page.get_by_role("button", name="Leave your address").click()
         page.get_by_label("Email").fill("ada@museum.example")
+        # Escape keeps what was written, Cancel does not.
+        for key, kept in (("Escape", "ada@museum.example"), ("Cancel", "")):
+            page.keyboard.press("Escape") if key == "Escape" else page.get_by_role("button", name=key).click()
+            expect(page.get_by_label("Your message")).to_be_focused()
+            page.get_by_role("button", name="Leave your address").click()
+            expect(page.get_by_label("Email")).to_have_value(kept)
+        page.get_by_label("Email").fill("ada@museum.example")
         page.get_by_role("button", name="Send", exact=True).click()
         expect(page.locator(".event").last).to_contain_text("address")
         assert events(page, "lead")[0]["lead"] == {"email": "ada@museum.example"}

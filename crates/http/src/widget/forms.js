@@ -42,12 +42,16 @@ export function address(chat, leave) {
   const { texts } = chat;
   const form = make('form.lead', {}, [['email', 254, 'email'], ['name', 100, 'text'], ['phone', 40, 'tel'], ['message', 1000]].map(([name, most, type]) => make('label', {}, texts[`lead_${name}`],
     make(type ? 'input' : 'textarea', { name, type, autocomplete: type && name.replace('phone', 'tel'), maxlength: most, required: name === 'email', dir: 'auto', rows: 3 }))),
-  make('div.row', {}, make('button.solid', {}, texts.lead_send), textButton(texts.cancel, leave)));
+  make('div.row', {}, make('button.solid', {}, texts.lead_send), textButton(texts.cancel, () => {
+    form.reset();
+    leave();
+  })));
   form.onsubmit = (event) => {
     event.preventDefault();
     const lead = Object.fromEntries([...new FormData(form)].filter(([, value]) => value));
     chat.attempt(async () => {
       await chat.service.call('PUT', `/conversations/${chat.id}/lead`, lead);
+      form.reset();
       leave();
       chat.note(texts.lead_done);
       tell('lead', { conversation_id: chat.id, lead });

@@ -50,7 +50,9 @@ export function panelOf(service, config, mode, host) {
     chat.isHandedOver = true;
     chat.note(texts.handoff_done);
   }, person));
-  const lead = textButton(texts.lead, () => show(address(chat, leave)));
+  const lead = textButton(texts.lead, () => show(contact));
+  // It keeps what was written until it is sent or cancelled.
+  const contact = address(chat, leave);
   const beside = make('div.beside');
   const offers = make('div.offers.row', {}, person, lead);
   const panel = make(isPage ? 'main.panel' : 'div.panel', isFloating ? { role: 'dialog', 'aria-labelledby': 'title' } : {},
@@ -158,6 +160,7 @@ export function panelOf(service, config, mode, host) {
       service.identity = identity;
       isResumed = false;
       beside.replaceChildren();
+      contact.reset();
       chat.begin();
       resume();
     },
