@@ -17,6 +17,7 @@ def unsent(browser):
         left_upload(page, agent)
         cancelled(page, agent)
         question(page, agent)
+        refused(page, agent)
         rating(page, agent)
     refused_key(browser, agent)
     api("DELETE", f"/v1/agents/{agent}")
@@ -107,6 +108,30 @@ def question(page, agent):
     expect(page.get_by_label("Your question")).to_have_value("")
     expect(page.locator(".message.user .bubble")).to_have_text([QUESTION])
     expect(page.locator(".citation")).to_be_visible()
+
+
+def refused(page, agent):
+    """What was refused is not refused for ever: the reason may have gone. Without an answer, the question is not asked twice."""
+    page.get_by_role("button", name="New conversation").click()
+    api("PATCH", f"/v1/agents/{agent}", {"status": "paused"})
+    page.get_by_label("Your question").fill(QUESTION)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("paused")
+    api("PATCH", f"/v1/agents/{agent}", {"status": "active"})
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator(".citation")).to_be_visible()
+    keys = []
+    page.on("request", lambda request: keys.append(request.headers["idempotency-key"]) if request.url.endswith("/v1/conversations") else None)
+    in_progress = {"error": {"code": "conflict", "message": "a request with the same key is in progress"}}
+    for answer in (lambda route: route.abort(), lambda route: route.fulfill(status=409, headers={"Retry-After": "1"}, json=in_progress)):
+        page.route("**/v1/conversations", answer, times=1)
+    page.get_by_label("Your question").fill(QUESTION)
+    page.keyboard.press("Enter")
+    for _ in range(2):
+        expect(page.get_by_role("alert")).to_be_visible()
+        page.get_by_role("button", name="Try again").click()
+    expect(page.get_by_role("button", name="Good reply")).to_have_count(2)
+    assert len(keys) == 3 and len(set(keys)) == 1, keys
 
 
 def rating(page, agent):

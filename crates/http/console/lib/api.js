@@ -31,7 +31,8 @@ export class ApiError extends Error {
 
   /** Whether the server has decided. The refusal then belongs to its idempotency key, and the same values may be accepted with another one. */
   get isSettled() {
-    return this.status >= 400 && this.status < 500 && this.status !== 409;
+    const isInProgress = this.status === 409 && this.retryAfter > 0;
+    return this.status >= 400 && this.status < 500 && !isInProgress;
   }
 }
 

@@ -77,6 +77,8 @@ class Thread {
       if (!this.stop.signal.aborted) this.error = toApiError(error);
       // A conversation that was deleted elsewhere begins anew.
       if (this.error?.status === 404 && this.conversation) this.conversation = null;
+      // A refusal belongs to its key.
+      if (this.error?.isSettled && this.open) this.open.key = newKey();
     }
     this.stop = null;
     this.update();
