@@ -18,6 +18,7 @@ def unsent(browser):
         cancelled(page, agent)
         question(page, agent)
         refused(page, agent)
+        lost_reply(page)
         rating(page, agent)
     refused_key(browser, agent)
     api("DELETE", f"/v1/agents/{agent}")
@@ -132,6 +133,23 @@ def refused(page, agent):
         page.get_by_role("button", name="Try again").click()
     expect(page.get_by_role("button", name="Good reply")).to_have_count(2)
     assert len(keys) == 3 and len(set(keys)) == 1, keys
+
+
+# Replaces the next reply by one whose connection is lost.
+LOSES = """() => { const { fetch } = window;
+  const body = () => new ReadableStream({ start(sink) { sink.enqueue(new TextEncoder().encode('event: token\\ndata: {"content": "It opens"}\\n\\n')); setTimeout(() => sink.error(new TypeError('network error')), 100); } });
+  window.fetch = async () => { window.fetch = fetch; return new Response(body(), { headers: { 'Content-Type': 'text/event-stream' } }); }; }"""
+
+
+def lost_reply(page):
+    """A reply whose connection is lost says so, and can be had again."""
+    page.get_by_role("button", name="New conversation").click()
+    page.evaluate(LOSES)
+    page.get_by_label("Your question").fill(QUESTION)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("The reply ended early")
+    page.get_by_role("button", name="Try again").click()
+    expect(page.locator(".citation")).to_be_visible()
 
 
 def rating(page, agent):

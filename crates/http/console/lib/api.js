@@ -172,7 +172,11 @@ async function* events(response) {
   let rest = '';
   try {
     for (;;) {
-      const { value, done } = await reader.read();
+      const { value, done } = await reader.read().catch((error) => {
+        // The connection was lost.
+        if (error instanceof TypeError) return { value: '', done: true };
+        throw error;
+      });
       if (done) return;
       rest += value;
       let end;
