@@ -9,6 +9,7 @@ import focus
 import forms
 import hostile
 import keyboard
+import lists
 import long
 import look
 import museum
@@ -38,6 +39,7 @@ def main():
             "forms": lambda: forms.forms(browser),
             "unsent": lambda: unsent.unsent(browser),
             "long": lambda: long.long(browser),
+            "lists": lambda: lists.lists(browser),
             "museum": lambda: made.update(museum.build(site, address)),
             "restricted": lambda: restricted.restricted(browser, made),
             "look": lambda: look.look(browser, made, museum.views(made), axe),

@@ -12,6 +12,8 @@ import { field, sendOnShortcut, showRefusal } from '../ui/field.js';
 import { toast } from '../ui/layers.js';
 import { button, empty, heading, icon, problem, tabs, waiting, when } from '../ui/parts.js';
 
+/** Gaps that the API lists at most; it has no pages of them. */
+const MOST = 100;
 const STATES = [['', 'Open'], ['answered', 'Answered'], ['dismissed', 'Dismissed']];
 
 /** @param {import('../app.js').Context} context @returns {import('../app.js').View} */
@@ -19,12 +21,17 @@ export function gapsView(context) {
   const { agent } = context.params;
   const path = `v1/agents/${encodeURIComponent(agent)}/gaps`;
   let status = context.query.get('status') || '';
-  const read = () => new Loaded(context, (signal) => session.api.get(path, { status: status || 'open', limit: 100 }, signal));
+  const read = () => new Loaded(context, (signal) => session.api.get(path, { status: status || 'open', limit: MOST }, signal));
   let gaps = read();
   /** The form of the gap that is being answered. @type {{id: string, form: Form} | null} */
   let answering = null;
   const moving = new Form(context.update, {});
-  const without = (id) => gaps.set({ ...gaps.value, data: gaps.value.data.filter((each) => each.id !== id) });
+  const without = (id) => {
+    const { data } = gaps.value;
+    gaps.set({ ...gaps.value, data: data.filter((each) => each.id !== id) });
+    // Another one may move up.
+    if (data.length >= MOST) gaps.reload();
+  };
   const move = (gap, /** @type {string} */ wanted) => moving.submit(async (key) => {
     await session.api.json('PATCH', `${path}/${gap.id}`, { body: { status: wanted }, key });
     without(gap.id);
@@ -65,6 +72,7 @@ export function gapsView(context) {
       ${problem(moving.error)}
       ${gaps.value ? gaps.value.data.length ? html`<ul class="entries">${repeat(gaps.value.data, (gap) => gap.id, view)}</ul>` : status ? empty('circle-question-mark', 'None', `No gap is ${status}.`) : empty('circle-check', 'No open gaps', 'Questions that are not answered, or whose reply is rated bad, are collected here. Alike ones stand together.')
         : gaps.error ? problem(gaps.error, () => gaps.reload()) : waiting(5)}
+      ${gaps.value && gaps.value.data.length >= MOST ? html`<p class="small quiet">These are the ${MOST} most frequent ones. Others move up as these are dealt with.</p>` : nothing}
       ${gaps.value?.ungrouped ? html`<p class="small quiet">${number(gaps.value.ungrouped)} more questions are still being sorted. <button type="button" class="button small" @click=${() => gaps.reload()}>Read again</button></p>` : nothing}</div>`,
   };
 }

@@ -1,0 +1,36 @@
+"""Long lists: nothing is left out without a word, and people find their place again."""
+
+from playwright.sync_api import expect
+from world import api, console, go, settled
+
+
+def lists(browser):
+    agent = api("POST", "/v1/agents", {"name": "Library"})["id"]
+    with console(browser) as page:
+        gaps(page, agent)
+    api("DELETE", f"/v1/agents/{agent}")
+
+
+def gaps(page, agent):
+    """The API lists 100 gaps; the next one moves up when one of them is dismissed."""
+    time = "2026-01-01T00:00:00Z"
+    known = [{"id": f"gap_{number}", "question": f"Question {number}?", "status": "open", "count": 1, "unanswered": 1, "rated_down": 0, "source_id": None, "examples": [], "last_asked_at": time} for number in range(101)]
+
+    def answer(route):
+        if route.request.method == "PATCH":
+            known[:] = [each for each in known if not route.request.url.endswith(each["id"])]
+            return route.fulfill(json={})
+        return route.fulfill(json={"data": known[:100], "ungrouped": 0})
+
+    page.route("**/gaps*", answer)
+    page.route("**/gaps/*", answer)
+    go(page, f"#/agents/{agent}/gaps")
+    expect(page.get_by_text("the 100 most frequent")).to_be_visible()
+    page.get_by_role("button", name="Dismiss").first.click()
+    expect(page.get_by_text("Question 100?")).to_be_visible()
+    expect(page.get_by_text("Question 0?")).to_have_count(0)
+    page.get_by_role("button", name="Dismiss").first.click()
+    expect(page.locator(".entries > li")).to_have_count(99)
+    expect(page.get_by_text("the 100 most frequent")).to_have_count(0)
+    page.unroute("**/gaps*")
+    page.unroute("**/gaps/*")
