@@ -8,6 +8,7 @@ def lists(browser):
     agent = api("POST", "/v1/agents", {"name": "Library"})["id"]
     with console(browser) as page:
         gaps(page, agent)
+        restriction(page)
     api("DELETE", f"/v1/agents/{agent}")
 
 
@@ -34,3 +35,19 @@ def gaps(page, agent):
     expect(page.get_by_text("the 100 most frequent")).to_have_count(0)
     page.unroute("**/gaps*")
     page.unroute("**/gaps/*")
+
+
+def restriction(page):
+    """A key can be restricted to agents that are still being read when its form is opened."""
+    waiting = []
+    page.route("**/v1/agents?*", lambda route: waiting.append(route))
+    page.evaluate("location.hash = '#/keys'")
+    page.get_by_role("button", name="New key").click()
+    agents = page.get_by_role("group", name="Agents")
+    expect(agents.locator(".waiting")).to_be_visible()
+    waiting.pop().fulfill(status=500, json={"error": {"code": "internal_error", "message": "something failed"}})
+    expect(agents.get_by_role("alert")).to_be_visible()
+    page.unroute("**/v1/agents?*")
+    agents.get_by_role("button", name="Try again").click()
+    expect(agents.get_by_label("Library")).to_be_visible()
+    page.get_by_role("button", name="Cancel").click()

@@ -9,7 +9,7 @@ import { Loaded, Paged } from '../lib/load.js';
 import { can, choicesOf, session } from '../lib/session.js';
 import { field } from '../ui/field.js';
 import { confirm, dialogForm, open, redraw, toast } from '../ui/layers.js';
-import { button, copyable, empty, heading, icon, more, notice, waiting, when, words } from '../ui/parts.js';
+import { button, copyable, empty, heading, icon, more, notice, problem, waiting, when, words } from '../ui/parts.js';
 
 const ABOUT = /** @type {Record<string, string>} */ ({
   'agents:read': 'See agents, usage and statistics', 'agents:write': 'Create, change and delete agents', 'sources:read': 'Read sources and search them', 'sources:write': 'Add and delete sources',
@@ -28,7 +28,7 @@ export function keysView(context) {
   const list = new Paged(context, 'v1/api_keys');
   const agents = new Loaded(context, (signal) => (can('agents:read') ? session.api.all('v1/agents', {}, { most: 300, signal }) : Promise.resolve([])));
   const mayWrite = can('keys:write');
-  const create = () => edit({ list, agents: agents.value || [], key: null });
+  const create = () => edit({ list, agents, key: null });
   return {
     title: 'API keys',
     render: () => html`${heading('API keys', { about: 'Give each program a key of its own, with no more than it needs.', actions: mayWrite ? button({ label: 'New key', icon: 'plus', kind: 'primary' }, create) : nothing })}
@@ -38,7 +38,7 @@ export function keysView(context) {
         ${repeat(list.items, (key) => key.id, (key) => html`<tr><td class="name"><span>${key.name}</span> ${key.id === session.me.api_key.id ? html`<span class="badge success">in use here</span>` : nothing}<p class="small quiet mono">${key.hint}</p></td>
           <td><ul class="chips small">${key.permissions.map((each) => html`<li>${each === '*' ? 'everything' : each}</li>`)}</ul>${key.agent_ids ? html`<p class="small quiet">${key.agent_ids.map((id) => agents.value?.find((each) => each.id === id)?.name || id).join(', ')}</p>` : nothing}</td>
           <td class="rest quiet nowrap">${when(key.last_used_at)}</td><td class="rest quiet nowrap">${key.expires_at ? when(key.expires_at) : 'never'}</td>
-          <td class="actions">${mayWrite ? html`${button({ label: `Change ${key.name}`, icon: 'pencil', kind: 'plain', small: true, hidden: true }, () => edit({ list, agents: agents.value || [], key }))}${button({ label: `Delete ${key.name}`, icon: 'trash-2', kind: 'plain', small: true, hidden: true }, () => remove(key, list))}` : nothing}</td></tr>`)}</tbody></table></div>` : nothing}${more(list)}`,
+          <td class="actions">${mayWrite ? html`${button({ label: `Change ${key.name}`, icon: 'pencil', kind: 'plain', small: true, hidden: true }, () => edit({ list, agents, key }))}${button({ label: `Delete ${key.name}`, icon: 'trash-2', kind: 'plain', small: true, hidden: true }, () => remove(key, list))}` : nothing}</td></tr>`)}</tbody></table></div>` : nothing}${more(list)}`,
   };
 }
 
@@ -49,7 +49,7 @@ async function remove(key, list) {
   if (isGone) list.remove(key.id);
 }
 
-/** Creates a key, or changes one. @param {{list: Paged, agents: any[], key: any}} options */
+/** Creates a key, or changes one. @param {{list: Paged, agents: Loaded<any[]>, key: any}} options */
 function edit({ list, agents, key }) {
   const form = new Form(redraw, {
     name: key?.name || '', permissions: key?.permissions || ['sources:read', 'conversations:write'], agent_ids: key?.agent_ids || [], expires_at: key?.expires_at ? key.expires_at.slice(0, 10) : '',
@@ -83,7 +83,7 @@ function edit({ list, agents, key }) {
       ${field(form, { name: 'name', label: 'Name', most: LIMITS.name, required: true, autofocus: true, placeholder: 'Website' })}
       <fieldset class="field"><legend>May</legend><div class="permissions">${permissions().map((each) => html`<label class="field check"><input type="checkbox" .checked=${form.values.permissions.includes(each)} @change=${() => toggle('permissions', each)}><span>${ABOUT[each] || each}<br><code class="small quiet">${each}</code></span></label>`)}</div>
         ${form.errors.permissions ? html`<p class="objection">${icon('circle-alert', 13)}<span>${words(form.errors.permissions)}</span></p>` : nothing}</fieldset>
-      ${agents.length ? html`<fieldset class="field"><legend>Agents</legend><p class="hint">${form.values.agent_ids.length ? 'Only these.' : 'All, unless you choose some.'}</p><div class="permissions">${agents.map((each) => html`<label class="field check"><input type="checkbox" .checked=${form.values.agent_ids.includes(each.id)} @change=${() => toggle('agent_ids', each.id)}><span>${each.name}</span></label>`)}</div></fieldset>` : nothing}
+      ${agents.value && !agents.value.length ? nothing : html`<fieldset class="field"><legend>Agents</legend><p class="hint">${form.values.agent_ids.length ? 'Only these.' : 'All, unless you choose some.'}</p>${problem(agents.error, () => agents.reload())}${agents.value || agents.error ? nothing : waiting(2)}<div class="permissions">${agents.value?.map((each) => html`<label class="field check"><input type="checkbox" .checked=${form.values.agent_ids.includes(each.id)} @change=${() => toggle('agent_ids', each.id)}><span>${each.name}</span></label>`)}</div></fieldset>`}
       ${field(form, { name: 'expires_at', label: 'Expires', type: 'date', hint: `At the end of this day, in UTC. Empty: never.${key?.expires_at ? ` Now: ${at(key.expires_at)}.` : ''}` })}` })),
   });
 }
