@@ -33,6 +33,9 @@ def restricted(browser, made):
     with console(browser, key=asker) as page:
         assert offered(page) == ["Agents", "Health"], offered(page)
         page.get_by_role("link", name="Museum guide").click()
+        # Its name is known from the list of those that may be asked.
+        expect(page.get_by_role("heading", name="Ask Museum guide")).to_be_visible()
+        expect(page.locator(".sidebar")).to_contain_text("Museum guide")
         page.get_by_label("Your question").fill("When does the museum open?")
         page.keyboard.press("Enter")
         expect(page.locator(".message.assistant")).to_contain_text("nine")

@@ -1,6 +1,7 @@
 /** The frame around each view: where the person is, and where else they can go. */
 
 import { html, nothing } from '../vendor/lit-html/lit-html.js';
+import { agentOf } from '../lib/agents.js';
 import { here, to } from '../lib/router.js';
 import { can, has, isRestricted, session, signOut } from '../lib/session.js';
 import { confirm } from './layers.js';
@@ -18,8 +19,7 @@ let agent = null;
 export function rememberAgent(id) {
   if (!id || agent?.id === id) return;
   agent = { id, name: '', status: 'active' };
-  if (!can('agents:read')) return;
-  session.api.get(`v1/agents/${encodeURIComponent(id)}`).then(nameAgent, () => {});
+  agentOf(id).then(nameAgent, () => {});
 }
 
 /** Shows a name that was read or changed. @param {{id: string, name: string, status: string}} read */

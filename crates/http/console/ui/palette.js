@@ -2,6 +2,7 @@
 
 import { html, nothing } from '../vendor/lit-html/lit-html.js';
 import { live } from '../vendor/lit-html/directives/live.js';
+import { allAgents, hasWords } from '../lib/agents.js';
 import { go, to } from '../lib/router.js';
 import { can, isRestricted, session } from '../lib/session.js';
 import { accountViews, agentViews, currentAgent, leave } from './frame.js';
@@ -65,16 +66,17 @@ function commands() {
 
 /** The commands in which every word of the text occurs. @param {string} text */
 function matching(text) {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  return commands().filter((command) => words.every((word) => `${command.label} ${command.about || ''}`.toLowerCase().includes(word))).slice(0, 50);
+  return commands().filter((command) => hasWords(`${command.label} ${command.about || ''}`, text)).slice(0, 50);
 }
 
 export function openPalette() {
   let text = '';
   let chosen = 0;
   if (can('agents:read')) {
-    session.api.get('v1/agents', { page_size: 100 }).then((page) => {
-      agents = page.data;
+    const { api } = session;
+    allAgents().then((read) => {
+      if (session.api !== api) return;
+      agents = read;
       redraw();
     }, () => {});
   }

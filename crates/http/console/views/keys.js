@@ -2,6 +2,7 @@
 
 import { html, nothing } from '../vendor/lit-html/lit-html.js';
 import { repeat } from '../vendor/lit-html/directives/repeat.js';
+import { allAgents } from '../lib/agents.js';
 import { at } from '../lib/format.js';
 import { Form } from '../lib/form.js';
 import { LIMITS } from '../lib/limits.js';
@@ -26,7 +27,7 @@ function permissions() {
 /** @param {import('../app.js').Context} context @returns {import('../app.js').View} */
 export function keysView(context) {
   const list = new Paged(context, 'v1/api_keys');
-  const agents = new Loaded(context, (signal) => (can('agents:read') ? session.api.all('v1/agents', {}, { most: 300, signal }) : Promise.resolve([])));
+  const agents = new Loaded(context, allAgents);
   const mayWrite = can('keys:write');
   const create = () => edit({ list, agents, key: null });
   return {

@@ -3,6 +3,7 @@
 import { html, nothing } from '../vendor/lit-html/lit-html.js';
 import { live } from '../vendor/lit-html/directives/live.js';
 import { repeat } from '../vendor/lit-html/directives/repeat.js';
+import { agentOf, allAgents } from '../lib/agents.js';
 import { newKey } from '../lib/api.js';
 import { characters, number } from '../lib/format.js';
 import { LIMITS } from '../lib/limits.js';
@@ -111,7 +112,7 @@ export function playground(context) {
       if (isAtEnd) requestAnimationFrame(() => scrollTo(0, document.documentElement.scrollHeight));
     }, FRAME_MS);
   };
-  const name = (id) => new Loaded(context, (signal) => (can('agents:read') ? session.api.get(`v1/agents/${encodeURIComponent(id)}`, {}, signal) : Promise.resolve({ id, name: id, status: 'active' })));
+  const name = (id) => new Loaded(context, (signal) => agentOf(id, signal));
   let text = drafts.get(agent) || '';
   /** Keeps what would be lost with the view: the question without a reply, and what is being written. */
   const keep = () => {
@@ -140,7 +141,7 @@ export function playground(context) {
   const other = context.query.get('beside');
   context.signal.addEventListener('abort', () => threads.forEach(leave), { once: true });
   if (can('agents:read')) {
-    session.api.all('v1/agents', {}, { most: 200, signal: context.signal }).then((agents) => {
+    allAgents(context.signal).then((agents) => {
       others = agents.filter((each) => each.id !== agent);
       context.update();
     }, () => {});

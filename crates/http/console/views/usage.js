@@ -2,6 +2,7 @@
 
 import { html, nothing } from '../vendor/lit-html/lit-html.js';
 import { live } from '../vendor/lit-html/directives/live.js';
+import { allAgents } from '../lib/agents.js';
 import { at, bytes, compact, dayOf, isoDay, number } from '../lib/format.js';
 import { Loaded } from '../lib/load.js';
 import { go, to } from '../lib/router.js';
@@ -15,7 +16,7 @@ export function usageView(context) {
   const days = () => Number(query.get('days')) || 30;
   const read = () => new Loaded(context, (signal) => session.api.all('v1/usage', { from: isoDay(days() - 1), agent_id: query.get('agent') }, { most: 5000, signal }));
   let usage = read();
-  const agents = new Loaded(context, (signal) => session.api.all('v1/agents', {}, { most: 300, signal }));
+  const agents = new Loaded(context, allAgents);
   refreshMe().then(context.update, () => {});
   const turn = (/** @type {Record<string, string>} */ change) => go(to(['usage'], { days: query.get('days'), agent: query.get('agent'), ...change }));
   return {

@@ -9,6 +9,7 @@ pub(super) const FILES: &[(&str, &[u8])] = &[
     ("colors.css", include_bytes!("../../console/colors.css")),
     ("console.css", include_bytes!("../../console/console.css")),
     ("icons.svg", include_bytes!("../../console/icons.svg")),
+    ("lib/agents.js", include_bytes!("../../console/lib/agents.js")),
     ("lib/api.js", include_bytes!("../../console/lib/api.js")),
     ("lib/csv.js", include_bytes!("../../console/lib/csv.js")),
     ("lib/form.js", include_bytes!("../../console/lib/form.js")),
