@@ -1,5 +1,7 @@
 """Long lists: nothing is left out without a word, and people find their place again."""
 
+import re
+
 from playwright.sync_api import expect
 from world import api, console, go, settled
 
@@ -9,6 +11,7 @@ def lists(browser):
     with console(browser) as page:
         gaps(page, agent)
         restriction(page)
+        many(page)
     api("DELETE", f"/v1/agents/{agent}")
 
 
@@ -51,3 +54,31 @@ def restriction(page):
     agents.get_by_role("button", name="Try again").click()
     expect(agents.get_by_label("Library")).to_be_visible()
     page.get_by_role("button", name="Cancel").click()
+
+
+def many(page):
+    """Each of many agents is found by its name: in their view, in the palette, and to be compared with."""
+    made = [api("POST", "/v1/agents", {"name": f"Branch {number}"})["id"] for number in range(110)]
+    go(page, "#/agents")
+    expect(page.locator(".tile")).to_have_count(50)
+    expect(page.get_by_role("link", name="Open Branch 3", exact=True)).to_have_count(0)
+    page.get_by_label("Name").fill("branch 3")
+    expect(page.locator(".tile")).to_have_count(sum("3" in str(number) for number in range(110)))
+    expect(page.get_by_role("link", name="Open Branch 3", exact=True)).to_be_visible()
+    page.get_by_label("Name").fill("no such branch")
+    expect(page.get_by_text("None has this name")).to_be_visible()
+    # It is there again after Back.
+    page.get_by_label("Name").fill("branch 100")
+    page.get_by_role("link", name="Open Branch 100").click()
+    expect(page.get_by_role("heading", name="Branch 100")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_label("Name")).to_have_value("branch 100")
+    expect(page.locator(".tile")).to_have_count(1)
+    page.keyboard.press("Control+k")
+    page.keyboard.type("branch 3")
+    expect(page.locator(".commands").get_by_text("Branch 3", exact=True)).to_be_visible()
+    page.keyboard.press("Escape")
+    go(page, f"#/agents/{made[-1]}/playground")
+    expect(page.get_by_label("Beside").locator("option", has_text=re.compile("^Branch 3$"))).to_have_count(1)
+    for agent in made:
+        api("DELETE", f"/v1/agents/{agent}")

@@ -113,6 +113,20 @@ export class Paged {
     });
   }
 
+  /** Reads everything that is left, up to a number of items. @param {number} most */
+  async rest(most) {
+    await this.read(async () => {
+      const items = [...this.items];
+      let cursor = this.cursor;
+      do {
+        const page = await this.page(cursor);
+        items.push(...page.data);
+        cursor = page.has_more ? page.next_cursor : null;
+      } while (cursor && items.length < most);
+      return { items, cursor };
+    });
+  }
+
   /** Repeats what has failed. */
   again() {
     return this.read(this.last);

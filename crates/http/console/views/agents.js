@@ -1,30 +1,53 @@
 /** All agents of the account. */
 
 import { html, nothing } from '../vendor/lit-html/lit-html.js';
+import { live } from '../vendor/lit-html/directives/live.js';
 import { repeat } from '../vendor/lit-html/directives/repeat.js';
+import { MOST, hasWords } from '../lib/agents.js';
 import { Form } from '../lib/form.js';
 import { Loaded, Paged } from '../lib/load.js';
 import { go, to } from '../lib/router.js';
 import { can, isRestricted, session } from '../lib/session.js';
 import { dialogForm, open, redraw, toast } from '../ui/layers.js';
-import { badge, button, empty, heading, icon, more, problem, waiting, when } from '../ui/parts.js';
+import { badge, button, empty, heading, icon, more, problem, textOf, waiting, when } from '../ui/parts.js';
 import { NEW_AGENT, answering, bodyOf, nameAndPrompt } from './agent-form.js';
+
+/** With more agents than this, they can be searched. */
+const FEW = 9;
 
 /** @param {import('../app.js').Context} context @returns {import('../app.js').View} */
 export function agentsView(context) {
   const list = new Paged(context, 'v1/agents');
+  let text = context.query.get('text') || '';
+  const found = () => list.items.filter((agent) => hasWords(agent.name, text) || agent.id === text.trim());
+  /** Reads the further pages, if some are searched for. */
+  const readAll = () => {
+    if (text && list.hasMore && !list.isLoading && !list.error && list.items.length < MOST) list.rest(MOST);
+  };
+  const keep = () => go(to(['agents'], { text }), { replace: true });
+  const search = () => html`<form class="filters" role="search" @submit=${(event) => event.preventDefault()}><label class="grow">Name<input type="search" dir="auto" .value=${live(text)} @change=${keep} @input=${(event) => {
+    text = textOf(event);
+    context.update();
+  }}></label></form>`;
   const mayCreate = can('agents:write') && !isRestricted();
   if (context.query.has('create') && mayCreate) queueMicrotask(create);
   const action = () => button({ label: 'New agent', icon: 'plus', kind: 'primary' }, create);
   return {
     title: 'Agents',
     changed: (query) => {
-      if (query.has('create') && mayCreate) create();
+      if (query.has('create')) return mayCreate && create();
+      text = query.get('text') || '';
     },
-    render: () => html`${heading('Agents', { about: 'Each answers from sources of its own.', actions: mayCreate && list.items.length ? action() : nothing })}
-      ${!list.isLoaded && !list.error ? waiting() : nothing}
-      ${list.isLoaded && !list.items.length ? empty('bot', 'No agents yet', mayCreate ? 'An agent answers questions from the sources that you give it. Create one, then drop a file or a website into it.' : 'Your key may not create any. Ask the owner of the account for one.', mayCreate ? action() : nothing) : nothing}
-      ${list.items.length ? html`<ul class="tiles">${repeat(list.items, (agent) => agent.id, tile)}</ul>` : nothing}${more(list)}`,
+    render: () => {
+      readAll();
+      return html`<div class="stack wide">${heading('Agents', { about: 'Each answers from sources of its own.', actions: mayCreate && list.items.length ? action() : nothing })}
+        ${!list.isLoaded && !list.error ? waiting() : nothing}
+        ${list.isLoaded && !list.items.length ? empty('bot', 'No agents yet', mayCreate ? 'An agent answers questions from the sources that you give it. Create one, then drop a file or a website into it.' : 'Your key may not create any. Ask the owner of the account for one.', mayCreate ? action() : nothing) : nothing}
+        ${list.items.length > FEW || text ? search() : nothing}
+        ${found().length ? html`<ul class="tiles">${repeat(found(), (agent) => agent.id, tile)}</ul>` : nothing}
+        ${text && list.isLoaded && !list.isLoading && !list.error && !found().length ? empty('search', 'None has this name', 'No agent has all of these words in its name.') : nothing}
+        ${text && list.isLoading ? waiting(1) : text && !list.error && !list.hasMore ? nothing : more(list)}</div>`;
+    },
   };
 }
 
