@@ -3,7 +3,7 @@
 import re
 
 from playwright.sync_api import expect
-from world import api, console, go, settled
+from world import api, ask, console, go, settled
 
 
 def lists(browser):
@@ -12,6 +12,7 @@ def lists(browser):
         gaps(page, agent)
         restriction(page)
         many(page)
+        back(page, agent)
     api("DELETE", f"/v1/agents/{agent}")
 
 
@@ -82,3 +83,28 @@ def many(page):
     expect(page.get_by_label("Beside").locator("option", has_text=re.compile("^Branch 3$"))).to_have_count(1)
     for agent in made:
         api("DELETE", f"/v1/agents/{agent}")
+
+
+def back(page, agent):
+    """Back shows as much of a list as before, at the same place; a link shows its beginning. What was changed meanwhile is shown as it is."""
+    made = [ask(agent, f"How many books are on shelf {number}?")["conversation_id"] for number in range(45)]
+    go(page, f"#/agents/{agent}/conversations")
+    page.get_by_role("button", name="Show more").click()
+    expect(page.locator(".entries > li")).to_have_count(40)
+    expect(page.locator(".entries a.mono, .entries .lines .mono")).to_have_count(0)
+    settled(page)
+    page.get_by_role("link", name="shelf 12?").scroll_into_view_if_needed()
+    place = page.evaluate("scrollY")
+    assert place > 1000, place
+    page.get_by_role("link", name="shelf 12?").click()
+    expect(page.get_by_role("heading", name="Conversation", exact=True)).to_be_visible()
+    api("DELETE", f"/v1/conversations/{made[13]}")
+    page.go_back()
+    expect(page.get_by_role("heading", name="Conversations", exact=True)).to_be_visible()
+    assert abs(page.evaluate("scrollY") - place) < 2, (page.evaluate("scrollY"), place)
+    expect(page.get_by_role("link", name="shelf 13?")).to_have_count(0)
+    page.get_by_role("link", name="shelf 12?").click()
+    expect(page.get_by_role("heading", name="Conversation", exact=True)).to_be_visible()
+    page.locator(".above a").click()
+    expect(page.locator(".entries > li")).to_have_count(20)
+    assert page.evaluate("scrollY") == 0

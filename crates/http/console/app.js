@@ -2,6 +2,7 @@
 
 import { html, render } from './vendor/lit-html/lit-html.js';
 import { toApiError } from './lib/load.js';
+import { currentPlace, forgetPlaces } from './lib/places.js';
 import { here, match } from './lib/router.js';
 import { can, learnContract, session, signIn, storedKey } from './lib/session.js';
 import { forgetUnsent, hasUnsent } from './lib/unsent.js';
@@ -26,10 +27,11 @@ import { signInView } from './views/sign-in.js';
  * @property {URLSearchParams} query
  * @property {AbortSignal} signal Aborted when the view is left.
  * @property {() => void} update Draws again soon.
+ * @property {import('./lib/places.js').Place} place What is kept for when the person comes back.
  */
 
 const root = /** @type {HTMLElement} */ (document.getElementById('app'));
-/** @type {{path: string, view: View, stop: AbortController} | null} */
+/** @type {{path: string, view: View, stop: AbortController, context: Context} | null} */
 let current = null;
 let isDrawing = false;
 let isStarting = true;
@@ -66,25 +68,27 @@ const focusHeading = () => /** @type {HTMLElement | null} */ (root.querySelector
 function navigate() {
   if (!session.me) return update();
   const { path, query } = here();
+  if (current) current.context.place.scroll = scrollY;
+  const place = currentPlace();
   if (current?.path === path && current.view.changed) {
+    current.context.place = place;
     current.view.changed(query);
-    return update();
+    draw();
+    if (place.scroll !== null) scrollTo(0, place.scroll);
+    return;
   }
   current?.stop.abort();
   layers.closeAll();
   const stop = new AbortController();
   const found = find(path);
   rememberAgent(found?.params.agent);
-  current = { path, stop, view: missing() };
-  if (found) {
-    current.view = found.route.needs.every(can) || !found.route.needs.length
-      ? found.route.view({ params: found.params, query, signal: stop.signal, update })
-      : refused(found.route.needs);
-  }
+  const context = { params: found?.params || {}, query, signal: stop.signal, update, place };
+  current = { path, stop, context, view: missing() };
+  if (found) current.view = found.route.needs.every(can) || !found.route.needs.length ? found.route.view(context) : refused(found.route.needs);
   isNew = true;
   draw();
   document.documentElement.dataset.menu = '';
-  scrollTo(0, 0);
+  scrollTo(0, place.scroll ?? 0);
   focusHeading();
 }
 
@@ -118,6 +122,7 @@ session.onChange = () => {
     if (!session.notice) forgetUnsent();
     forgetAgent();
     forgetAgents();
+    forgetPlaces();
     return update();
   }
   if (account && account !== session.me.account.id) forgetUnsent();
@@ -130,6 +135,8 @@ session.onChange = () => {
 async function start() {
   applyScheme();
   layers.start(update);
+  // The browser would scroll before there is anything to scroll to.
+  history.scrollRestoration = 'manual';
   addEventListener('hashchange', navigate);
   for (const name of ['pointerdown', 'keydown']) {
     addEventListener(name, () => {

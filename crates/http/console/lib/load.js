@@ -3,7 +3,7 @@
 import { ApiError } from './api.js';
 import { session } from './session.js';
 
-/** @typedef {{signal: AbortSignal, update: () => void}} Owner A view, for as long as it is shown. */
+/** @typedef {{signal: AbortSignal, update: () => void, place?: import('./places.js').Place}} Owner A view, for as long as it is shown. */
 
 /** @param {unknown} error */
 export function toApiError(error) {
@@ -80,6 +80,10 @@ export class Paged {
     this.round = 0;
     /** What was read last, or is being read. @type {() => Promise<{items: any[], cursor: string | null}>} */
     this.last = () => Promise.resolve({ items: [], cursor: null });
+    /** The name of what is kept of it. */
+    this.name = `${path} ${JSON.stringify(query)}`;
+    const kept = owner.place?.kept.get(this.name);
+    if (kept) Object.assign(this, kept, { isLoaded: true });
     this.reload();
   }
 
@@ -147,6 +151,7 @@ export class Paged {
       const found = await load();
       if (round !== this.round) return;
       Object.assign(this, found, { isLoaded: true, error: null });
+      this.keep();
     } catch (error) {
       if (this.owner.signal.aborted || round !== this.round) return;
       this.error = toApiError(error);
@@ -155,16 +160,22 @@ export class Paged {
     if (!this.owner.signal.aborted) this.owner.update();
   }
 
+  keep() {
+    this.owner.place?.kept.set(this.name, { items: this.items, cursor: this.cursor });
+  }
+
   /** Replaces the item with the same id, or puts it first. @param {any} item */
   put(item) {
     const index = this.items.findIndex((each) => each.id === item.id);
     this.items = index < 0 ? [item, ...this.items] : this.items.toSpliced(index, 1, item);
+    this.keep();
     this.owner.update();
   }
 
   /** @param {string} id */
   remove(id) {
     this.items = this.items.filter((each) => each.id !== id);
+    this.keep();
     this.owner.update();
   }
 }

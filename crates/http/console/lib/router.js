@@ -22,8 +22,12 @@ export function to(segments, query = {}) {
 /** Goes to a view. @param {string} address @param {{replace?: boolean}} [options] */
 export function go(address, { replace = false } = {}) {
   if (address === location.hash) return;
-  if (replace) location.replace(address);
-  else location.hash = address;
+  if (!replace) location.hash = address;
+  else {
+    // The entry of the history stays the same, with what is kept for it.
+    history.replaceState(history.state, '', address);
+    queueMicrotask(() => dispatchEvent(new HashChangeEvent('hashchange')));
+  }
 }
 
 /**

@@ -27,29 +27,31 @@ class Latest {
   /** @param {import('../lib/load.js').Owner} owner */
   constructor(owner) {
     this.owner = owner;
-    /** @type {Map<string, any[]>} */
-    this.read = new Map();
-    /** @type {string[]} */
+    /** By id and number of messages; those that were on their way when the view was left are read again. @type {Map<string, any[]>} */
+    this.read = new Map([...(owner.place?.kept.get('latest') || [])].filter(([, messages]) => messages.length));
+    owner.place?.kept.set('latest', this.read);
+    /** @type {{id: string, name: string}[]} */
     this.queue = [];
     this.running = 0;
   }
 
-  /** The last two messages of a conversation, newest first; none until they were read. @param {string} id */
-  of(id) {
-    if (!this.read.has(id)) {
-      this.read.set(id, []);
-      this.queue.push(id);
+  /** The last two messages of a conversation, newest first; none until they were read. @param {any} conversation */
+  of({ id, message_count: size }) {
+    const name = `${id} ${size}`;
+    if (!this.read.has(name)) {
+      this.read.set(name, []);
+      this.queue.push({ id, name });
       this.next();
     }
-    return this.read.get(id) || [];
+    return this.read.get(name) || [];
   }
 
   async next() {
-    const id = this.running < AT_ONCE ? this.queue.shift() : undefined;
-    if (!id) return;
+    const wanted = this.running < AT_ONCE ? this.queue.shift() : undefined;
+    if (!wanted) return;
     this.running += 1;
     try {
-      this.read.set(id, (await session.api.get(`v1/conversations/${id}/messages`, { page_size: 2 }, this.owner.signal)).data);
+      this.read.set(wanted.name, (await session.api.get(`v1/conversations/${wanted.id}/messages`, { page_size: 2 }, this.owner.signal)).data);
       this.owner.update();
     } catch {
       // It has been deleted, or the view was left: the list shows its id.
@@ -102,7 +104,7 @@ export function conversationsView(context) {
         ${!list.isLoaded && !list.error ? waiting() : nothing}
         ${list.isLoaded && !list.items.length && !list.hasMore ? isFiltered ? empty('search', 'None are like this', 'No conversation meets all of these conditions.') : empty('messages-square', 'No conversations yet', 'They appear here as soon as somebody asks.', can('conversations:write') ? linkButton(to(['agents', agent, 'playground']), { label: 'Ask the first question', icon: 'message-circle' }) : nothing) : nothing}
         ${list.isLoaded && !list.items.length && list.hasMore ? html`<p class="quiet">None among the newest conversations. There are older ones to search.</p>` : nothing}
-        ${list.items.length ? html`<ul class="entries">${repeat(list.items, (each) => each.id, (each) => entry(each, agent, each.match ? [] : latest.of(each.id)))}</ul>` : nothing}${more(list)}</div>`;
+        ${list.items.length ? html`<ul class="entries">${repeat(list.items, (each) => each.id, (each) => entry(each, agent, each.match ? [] : latest.of(each)))}</ul>` : nothing}${more(list)}</div>`;
     },
   };
 }

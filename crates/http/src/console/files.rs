@@ -17,6 +17,7 @@ pub(super) const FILES: &[(&str, &[u8])] = &[
     ("lib/limits.js", include_bytes!("../../console/lib/limits.js")),
     ("lib/load.js", include_bytes!("../../console/lib/load.js")),
     ("lib/marking.js", include_bytes!("../../console/lib/marking.js")),
+    ("lib/places.js", include_bytes!("../../console/lib/places.js")),
     ("lib/router.js", include_bytes!("../../console/lib/router.js")),
     ("lib/session.js", include_bytes!("../../console/lib/session.js")),
     ("lib/unsent.js", include_bytes!("../../console/lib/unsent.js")),
