@@ -1,5 +1,7 @@
 """Forms and filters say what is the case: why something was refused, and which choice is in effect."""
 
+import datetime
+
 from playwright.sync_api import expect
 from world import api, console, go, trained
 
@@ -12,6 +14,8 @@ def forms(browser):
     with console(browser, height=600) as page:
         refused(page, agent, widget)
         choices(page, agent, widget)
+    with console(browser, timezone_id="Asia/Tokyo") as page:
+        days(page, agent)
     with console(browser) as page:
         right_to_left(page)
     with console(browser, forced_colors="active") as page:
@@ -63,6 +67,17 @@ def choices(page, agent, widget):
         page.get_by_label("Colours").select_option(value)
     page.get_by_role("button", name="Discard changes").click()
     page.wait_for_function(SHOWS, arg=["Colours", "as the visitor’s system"])
+
+
+def days(page, agent):
+    """The days of filters are those of the times in the lists, which are the person's own."""
+    for address, path in ((f"#/agents/{agent}/conversations", "conversations"), ("#/audit", "audit_log")):
+        go(page, address)
+        for name, day, parameter in (("From", "2026-05-02", "created_after"), ("Before", "2026-05-03", "created_before")):
+            with page.expect_request(lambda request: path in request.url and parameter in request.url) as asked:
+                page.get_by_label(name).fill(day)
+            moment = datetime.date.fromisoformat(day) - datetime.timedelta(days=1)
+            assert f"{parameter}={moment}T15%3A00%3A00" in asked.value.url, asked.value.url
 
 
 def forced(page, agent):

@@ -117,6 +117,7 @@ def units(browser):
         assert got == ["#/a%20b/%2Fx?q=%C3%A4%26", {"x": "/y"}, None, None], got
         waits = call("lib/format.js", "return [1, 119, 120, 3600, 7200, 86399].map(module.duration);", None)
         assert waits == ["1 s", "119 s", "2 minutes", "60 minutes", "2 hours", "24 hours"], waits
+        assert call("lib/format.js", "return ['x', null, ''].map(module.beginOf);", None) == ["x", None, ""]
         # A list of one page that could not be read again is read again.
         assert page.evaluate(AGAIN, base) == [[False, 1], [True, 2], [False, 3]]
         limits(call("lib/limits.js", "return module.LIMITS;", None))

@@ -67,3 +67,9 @@ export const characters = (text) => Array.from(text).length;
 
 /** A day of the past as `2026-01-31`, in UTC. @param {number} daysAgo */
 export const isoDay = (daysAgo) => new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10);
+
+/** The moment at which a day, as `2026-01-31`, begins where the person is. What is no day stays as it is: the API says so. @param {string | null} date */
+export function beginOf(date) {
+  const begin = new Date(`${date}T00:00`);
+  return Number.isNaN(begin.getTime()) ? date : begin.toISOString();
+}

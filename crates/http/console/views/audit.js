@@ -2,7 +2,7 @@
 
 import { html, nothing } from '../vendor/lit-html/lit-html.js';
 import { live } from '../vendor/lit-html/directives/live.js';
-import { at, number } from '../lib/format.js';
+import { at, beginOf, number } from '../lib/format.js';
 import { Paged } from '../lib/load.js';
 import { go, to } from '../lib/router.js';
 import { takes } from '../lib/session.js';
@@ -18,7 +18,7 @@ const actions = () => takes('/v1/audit_log', 'action')?.enum || [];
 export function auditView(context) {
   let query = context.query;
   const read = () => new Paged(context, 'v1/audit_log', {
-    action: query.get('action'), created_after: query.get('after') && `${query.get('after')}T00:00:00Z`, created_before: query.get('before') && `${query.get('before')}T00:00:00Z`,
+    action: query.get('action'), created_after: beginOf(query.get('after')), created_before: beginOf(query.get('before')),
   });
   let list = read();
   const chosen = (name) => (event) => go(to(['audit'], { ...Object.fromEntries(NAMES.map((each) => [each, query.get(each)])), [name]: textOf(event) }));

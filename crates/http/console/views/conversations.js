@@ -3,7 +3,7 @@
 import { html, nothing } from '../vendor/lit-html/lit-html.js';
 import { live } from '../vendor/lit-html/directives/live.js';
 import { repeat } from '../vendor/lit-html/directives/repeat.js';
-import { count, head, number } from '../lib/format.js';
+import { beginOf, count, head, number } from '../lib/format.js';
 import { Form } from '../lib/form.js';
 import { LIMITS } from '../lib/limits.js';
 import { Paged } from '../lib/load.js';
@@ -69,7 +69,7 @@ export function conversationsView(context) {
   /** The filters as the API names them. */
   const filters = () => ({
     text: query.get('text'), rating: query.get('rating'), unanswered: query.get('unanswered'), channel: query.get('channel'), visitor_id: query.get('visitor'), metadata: query.getAll('metadata'),
-    created_after: query.get('after') && `${query.get('after')}T00:00:00Z`, created_before: query.get('before') && `${query.get('before')}T00:00:00Z`,
+    created_after: beginOf(query.get('after')), created_before: beginOf(query.get('before')),
   });
   let list = new Paged(context, path, filters(), PAGE);
   const latest = new Latest(context);
