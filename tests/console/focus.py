@@ -20,6 +20,9 @@ def focus(browser):
         playground(page, agent)
     with console(browser, width=360, height=760) as page:
         menu(page, agent)
+    for width in (1280, 360):
+        with console(browser, width=width, height=480) as page:
+            uncovered(page, agent)
     api("DELETE", f"/v1/agents/{agent}")
 
 
@@ -112,3 +115,18 @@ def menu(page, agent):
     page.get_by_role("link", name="Checks").focus()
     page.keyboard.press("Escape")
     expect(page.get_by_role("button", name="Menu")).to_be_focused()
+
+
+# Whether something else is drawn where an element begins or ends, as far as it can be seen.
+COVERED = """() => { const element = document.activeElement, { left, top, right, bottom } = element.getBoundingClientRect();
+  return [Math.max(top, 0) + 2, Math.min(bottom, innerHeight) - 2].some(y => { const hit = document.elementFromPoint((left + right) / 2, y); return !hit || !(element.contains(hit) || hit.contains(element) || element.labels?.[0]?.contains(hit)); }); }"""
+
+
+def uncovered(page, agent):
+    """What gets the focus is not behind the bar at the top, or that with the buttons; a text of many lines may be taller than what is between them."""
+    go(page, f"#/agents/{agent}/settings")
+    for key in ("Tab", "Shift+Tab"):
+        for _ in range(40):
+            page.keyboard.press(key)
+            if page.evaluate("document.activeElement.matches('fieldset :not(textarea)')"):
+                assert not page.evaluate(COVERED), (key, page.evaluate(FOCUSED))
