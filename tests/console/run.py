@@ -15,6 +15,7 @@ import look
 import museum
 import newcomer
 import restricted
+import said
 import speed
 import units
 import unsent
@@ -39,6 +40,7 @@ def main():
             "forms": lambda: forms.forms(browser),
             "unsent": lambda: unsent.unsent(browser),
             "long": lambda: long.long(browser),
+            "said": lambda: said.said(browser),
             "lists": lambda: lists.lists(browser),
             "museum": lambda: made.update(museum.build(site, address)),
             "restricted": lambda: restricted.restricted(browser, made),

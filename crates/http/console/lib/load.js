@@ -84,7 +84,8 @@ export class Paged {
     this.name = `${path} ${JSON.stringify(query)}`;
     const kept = owner.place?.kept.get(this.name);
     if (kept) Object.assign(this, kept, { isLoaded: true });
-    this.reload();
+    /** Resolves when it was read for the first time, or failed. */
+    this.ready = this.reload();
   }
 
   get hasMore() {

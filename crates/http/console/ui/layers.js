@@ -20,6 +20,10 @@ import { sendOnShortcut, showRefusal } from './field.js';
 let layers = [];
 /** @type {{id: number, text: unknown}[]} */
 let toasts = [];
+/** What was said last to those who cannot see it. */
+let said = '';
+/** @type {number | undefined} */
+let silence;
 let count = 0;
 let update = () => {};
 
@@ -72,6 +76,17 @@ export function toast(text) {
   }, 6000);
 }
 
+/** Says what has changed in the view to those who cannot see it. @param {string} text */
+export function say(text) {
+  said = text;
+  update();
+  clearTimeout(silence);
+  silence = setTimeout(() => {
+    said = '';
+    update();
+  }, 6000);
+}
+
 /**
  * Asks before something is lost; resolves to whether it was done.
  * @param {{title: string, text: unknown, action: string, work: (key: string) => Promise<any>, kind?: 'danger' | 'primary'}} options
@@ -105,6 +120,7 @@ export const dialogForm = (form, { fields, action, close, send, done, kind = 'pr
 
 /** All layers, to be drawn below the view. */
 export const view = () => html`${repeat(layers, (layer) => layer.id, dialog)}
+  <div class="unseen said" role="status">${said}</div>
   <div class="toasts" role="status" aria-live="polite">${repeat(toasts, (each) => each.id, (each) => html`<div class="toast">${icon('check')}<span>${each.text}</span></div>`)}</div>`;
 
 /** @param {Layer} layer */

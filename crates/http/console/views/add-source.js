@@ -9,7 +9,7 @@ import { toApiError } from '../lib/load.js';
 import { session } from '../lib/session.js';
 import { holdsUnsent } from '../lib/unsent.js';
 import { check, field } from '../ui/field.js';
-import { dialogForm, open, redraw, toast } from '../ui/layers.js';
+import { dialogForm, open, redraw, say, toast } from '../ui/layers.js';
 import { pairsTable, written } from '../ui/pairs.js';
 import { button, icon, sentence, words } from '../ui/parts.js';
 import { GUARD, KINDS } from '../ui/source-kinds.js';
@@ -64,7 +64,9 @@ export class Uploads {
     const { max_upload_bytes: most } = session.me.capabilities;
     for (const file of files) {
       const isLarge = file.size > most;
-      this.queue.push({ file, keys: [newKey(), newKey()], stored: '', state: isLarge ? 'failed' : 'waiting', message: isLarge ? `It has ${bytes(file.size)}; at most ${bytes(most)} are accepted.` : '' });
+      const message = isLarge ? `It has ${bytes(file.size)}; at most ${bytes(most)} are accepted.` : '';
+      this.queue.push({ file, keys: [newKey(), newKey()], stored: '', state: isLarge ? 'failed' : 'waiting', message });
+      if (isLarge) say(`${file.name} was not added. ${message}`);
     }
     this.run();
   }
@@ -97,7 +99,8 @@ export class Uploads {
       Object.assign(entry, { state: 'failed', message: sentence(error.message) });
       // If the answer was lost, the same keys lead to it. After a refusal, the file may have to be stored anew.
       if (error.isSettled) Object.assign(entry, { keys: [newKey(), newKey()], stored: error.status === 429 ? entry.stored : '' });
-      if (!this.isShown && session.me) toast(`${entry.file.name} was not added. The sources of its agent show why.`);
+      if (this.isShown) say(`${entry.file.name} was not added. ${entry.message}`);
+      else if (session.me) toast(`${entry.file.name} was not added. The sources of its agent show why.`);
     }
     this.run();
   }

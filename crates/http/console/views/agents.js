@@ -5,6 +5,7 @@ import { live } from '../vendor/lit-html/directives/live.js';
 import { repeat } from '../vendor/lit-html/directives/repeat.js';
 import { MOST, hasWords } from '../lib/agents.js';
 import { Form } from '../lib/form.js';
+import { count } from '../lib/format.js';
 import { Loaded, Paged } from '../lib/load.js';
 import { go, to } from '../lib/router.js';
 import { can, isRestricted, session } from '../lib/session.js';
@@ -44,6 +45,7 @@ export function agentsView(context) {
         ${!list.isLoaded && !list.error ? waiting() : nothing}
         ${list.isLoaded && !list.items.length ? empty('bot', 'No agents yet', mayCreate ? 'An agent answers questions from the sources that you give it. Create one, then drop a file or a website into it.' : 'Your key may not create any. Ask the owner of the account for one.', mayCreate ? action() : nothing) : nothing}
         ${list.items.length > FEW || text ? search() : nothing}
+        <p class="unseen" role="status">${text && !list.isLoading ? count(found().length, 'agent') : ''}</p>
         ${found().length ? html`<ul class="tiles">${repeat(found(), (agent) => agent.id, tile)}</ul>` : nothing}
         ${text && list.isLoaded && !list.isLoading && !list.error && !found().length ? empty('search', 'None has this name', 'No agent has all of these words in its name.') : nothing}
         ${text && list.isLoading ? waiting(1) : text && !list.error && !list.hasMore ? nothing : more(list)}</div>`;

@@ -9,7 +9,7 @@ import { LIMITS } from '../lib/limits.js';
 import { Paged } from '../lib/load.js';
 import { go, to } from '../lib/router.js';
 import { can, has, session, takes } from '../lib/session.js';
-import { dialogForm, open, redraw, toast } from '../ui/layers.js';
+import { dialogForm, open, redraw, say, toast } from '../ui/layers.js';
 import { radios } from '../ui/field.js';
 import { badge, button, empty, heading, icon, linkButton, more, textOf, waiting, when } from '../ui/parts.js';
 
@@ -82,7 +82,10 @@ export function conversationsView(context) {
     changed: (next) => {
       query = next;
       text = query.get('text') || '';
-      list = new Paged(context, path, filters(), PAGE);
+      const filtered = list = new Paged(context, path, filters(), PAGE);
+      filtered.ready.then(() => {
+        if (list === filtered && !list.error) say(`${list.hasMore ? 'At least ' : ''}${count(list.items.length, 'conversation')}.`);
+      });
     },
     render: () => {
       const isFiltered = NAMES.some((name) => query.get(name));

@@ -191,6 +191,13 @@ export function playground(context) {
     if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
     ask(event);
   };
+  /** What is said to those who cannot see it; a refusal says itself. */
+  const status = () => {
+    if (isBusy()) return 'The agent is writing.';
+    const unanswered = threads.find((thread) => thread.open);
+    if (unanswered) return unanswered.error ? '' : 'The reply was stopped.';
+    return isEmpty() ? '' : 'The reply is complete.';
+  };
   const isEmpty = () => threads.every((thread) => !thread.messages.length);
   return {
     title: 'Playground',
@@ -211,7 +218,7 @@ export function playground(context) {
         ${thread.open && !thread.isBusy && !thread.error ? html`<div class="row small quiet">Stopped. ${button({ label: 'Ask again', icon: 'rotate-ccw', small: true }, () => thread.send())}${button({ label: 'Change the question', icon: 'pencil', small: true }, takeBack)}</div>` : nothing}
         ${thread.conversation && can('conversations:read') && !thread.isBusy ? html`<p class="small quiet end-of-thread"><a href=${to(['agents', thread.agent, 'conversations', thread.conversation])}>Open in conversations</a></p>` : nothing}
       </section>`)}</div>
-      <div class="unseen" role="status">${isBusy() ? 'The agent is writing.' : isEmpty() || threads.some((thread) => thread.open) ? '' : 'The reply is complete.'}</div>
+      <div class="unseen" role="status">${status()}</div>
       <form class="composer" @submit=${ask}><label class="unseen" for="question">Your question</label>
         <textarea id="question" dir="auto" name="question" rows="1" placeholder="Ask a question" autocomplete="off" aria-describedby="question-limit" .value=${text} @keydown=${press} @input=${(event) => write(textOf(event))}></textarea>
         <div class="row tight"><span class="limit ${characters(text) > LIMITS.message ? 'over' : ''}" id="question-limit">${number(characters(text))} / ${number(LIMITS.message)}</span>

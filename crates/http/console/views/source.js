@@ -12,7 +12,7 @@ import { dialogForm, open, redraw, toast } from '../ui/layers.js';
 import { pairsTable, written } from '../ui/pairs.js';
 import { badge, button, copyable, empty, heading, icon, meter, more, notice, problem, sentence, tabs, waiting, when, words } from '../ui/parts.js';
 import { GUARD, KINDS, nameOf } from '../ui/source-kinds.js';
-import { isInWork, refresh, remove } from './sources.js';
+import { isInWork, refresh, remove, sayDone } from './sources.js';
 
 const LIVE_MS = 1500;
 
@@ -27,7 +27,9 @@ export function sourceView(context) {
   let shown = context.query.get('show') || '';
   every(context, LIVE_MS, async () => {
     if (!source.value || !isInWork(source.value)) return;
+    const before = source.value;
     await source.reload();
+    sayDone([before], [source.value]);
     await Promise.all(Object.values(lists).map((each) => each.reload()));
   });
   const read = (value) => source.set(value);

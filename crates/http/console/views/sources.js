@@ -3,13 +3,13 @@
 import { html, nothing } from '../vendor/lit-html/lit-html.js';
 import { live } from '../vendor/lit-html/directives/live.js';
 import { repeat } from '../vendor/lit-html/directives/repeat.js';
-import { compact, number } from '../lib/format.js';
+import { compact, count, number } from '../lib/format.js';
 import { Form } from '../lib/form.js';
 import { LIMITS } from '../lib/limits.js';
 import { Paged, every } from '../lib/load.js';
 import { go, to } from '../lib/router.js';
 import { can, session } from '../lib/session.js';
-import { confirm, toast } from '../ui/layers.js';
+import { confirm, say, toast } from '../ui/layers.js';
 import { placeOf } from '../ui/passages.js';
 import { badge, button, choice, empty, heading, icon, meter, more, problem, textOf, waiting, when, words } from '../ui/parts.js';
 import { KINDS, nameOf } from '../ui/source-kinds.js';
@@ -18,6 +18,12 @@ import { Uploads, addSource } from './add-source.js';
 const LIVE_MS = 1500;
 /** Sources that are still being read. */
 export const isInWork = (source) => source.status === 'pending' || source.status === 'processing';
+
+/** Says which sources have been read. @param {any[]} before @param {any[]} after */
+export function sayDone(before, after) {
+  const done = after.filter((source) => !isInWork(source) && before.some((each) => each.id === source.id && isInWork(each)));
+  if (done.length) say(done.map((source) => `${nameOf(source)}: ${source.status}.`).join(' '));
+}
 
 /** @param {import('../app.js').Context} context @returns {import('../app.js').View} */
 export function sourcesView(context) {
@@ -31,7 +37,10 @@ export function sourcesView(context) {
   const uploads = Uploads.of(agent, added, context);
   let isOver = false;
   every(context, LIVE_MS, async () => {
-    if (list.items.some(isInWork) && !list.isLoading) await list.reload();
+    if (!list.items.some(isInWork) || list.isLoading) return;
+    const before = list.items;
+    await list.reload();
+    sayDone(before, list.items);
   });
   const add = (kind) => addSource({ agent, kind, uploads, added });
   const asked = (/** @type {URLSearchParams} */ wanted) => {
@@ -133,7 +142,10 @@ class Search {
       <form class="row" role="search" @submit=${async (event) => {
         event.preventDefault();
         const found = await form.submit(() => session.api.json('POST', `v1/agents/${this.agent}/search`, { body: { query: form.values.query, limit: 8 } }));
-        if (found) this.result = found;
+        if (found) {
+          this.result = found;
+          say(`${count(found.data.length, 'passage was', 'passages were')} found.`);
+        }
         form.update();
       }}><input class="grow" type="search" dir="auto" aria-label="Question" placeholder="When do you open?" maxlength=${LIMITS.message} .value=${form.values.query} @input=${(event) => form.set('query', textOf(event))}>
         ${button({ label: 'Search', icon: 'search', type: 'submit', busy: form.isBusy })}</form>
