@@ -59,6 +59,12 @@ def choices(page, agent, widget):
     for value in ("down", "up", ""):
         rating.select_option(value)
         page.wait_for_function("value => location.hash.includes(`rating=${value}`) || !value && !location.hash.includes('rating')", arg=value)
+    # Words that were only written so far stay.
+    page.get_by_label("Words in a message").fill("berths")
+    rating.select_option("down")
+    page.wait_for_function("location.hash.includes('rating=down') && location.hash.includes('text=berths')")
+    expect(page.get_by_label("Words in a message")).to_have_value("berths")
+    page.go_back()
     for text in ("Rated good", "Rated bad", "Any"):
         page.go_back()
         page.wait_for_function(SHOWS, arg=["Rating", text])

@@ -75,7 +75,8 @@ export function conversationsView(context) {
   const latest = new Latest(context);
   let text = query.get('text') || '';
   const turn = (/** @type {Record<string, string>} */ change) => go(to(['agents', agent, 'conversations'], { ...Object.fromEntries(NAMES.map((name) => [name, query.get(name)])), ...change }));
-  const chosen = (name) => (event) => turn({ [name]: textOf(event) });
+  // Words that were written go with it, although they were not searched for yet.
+  const chosen = (name) => (event) => turn({ text, [name]: textOf(event) });
   const options = (/** @type {string} */ name, /** @type {[string, string][]} */ choices) => html`<select @change=${chosen(name)}>${choices.map(([value, label]) => html`<option value=${value} .selected=${live((query.get(name) || '') === value)}>${label}</option>`)}</select>`;
   return {
     title: 'Conversations',
