@@ -36,6 +36,17 @@ def refused(page, agent, widget):
         expect(field).to_be_in_viewport(ratio=1)
         page.get_by_role("button", name="Discard changes").click()
         expect(page.locator(".savebar [role=alert]")).to_have_count(0)
+    # A pair without an answer is named by its number, and its cell is marked; so is a question that is too long.
+    go(page, f"#/agents/{agent}/sources?add=qa")
+    table = {"name": "pairs.csv", "mimeType": "text/csv", "buffer": f"How deep is it?,Six metres\nWho built it?,\n{'x' * 2001},Yes\n".encode()}
+    page.locator("dialog input[type=file]").set_input_files(table)
+    for refused, cell in (("Pair 2 has no answer", "Answer 2"), ("Pair 3 has a question that is too long", "Question 3")):
+        page.get_by_role("button", name="Add", exact=True).click()
+        expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text(refused)
+        expect(page.get_by_label(cell)).to_be_focused()
+        expect(page.get_by_label(cell)).to_have_attribute("aria-invalid", "true")
+        page.get_by_label(cell).fill("Nobody knows")
+    page.get_by_role("button", name="Cancel").click()
     # A field that is folded away is unfolded.
     go(page, "#/agents?create=1")
     page.get_by_label("Name", exact=True).fill("Harbour two")

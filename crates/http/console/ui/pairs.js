@@ -2,6 +2,7 @@
 
 import { html, nothing } from '../vendor/lit-html/lit-html.js';
 import { live } from '../vendor/lit-html/directives/live.js';
+import { ApiError } from '../lib/api.js';
 import { copied, decode, pairs as parsePairs } from '../lib/csv.js';
 import { characters, number } from '../lib/format.js';
 import { LIMITS } from '../lib/limits.js';
@@ -9,8 +10,26 @@ import { button, icon, textOf } from './parts.js';
 
 /** @typedef {{question: string, answer: string}} Pair */
 
+/** Whether something of a pair was written. @param {Pair} pair */
+const isWritten = (pair) => Boolean(pair.question.trim() || pair.answer.trim());
+
 /** The pairs of which something was written. @param {Pair[]} pairs */
-export const written = (pairs) => pairs.filter((pair) => pair.question.trim() || pair.answer.trim());
+const written = (pairs) => pairs.filter(isWritten);
+
+/** Why a cell cannot be sent. @param {Pair} pair @param {keyof Pair} column */
+function objection(pair, column) {
+  if (isWritten(pair) && !pair[column].trim()) return `has no ${column}`;
+  return column === 'question' && characters(pair.question) > LIMITS.question ? 'has a question that is too long' : '';
+}
+
+/** The pairs to send. Fails if one is not complete, with its number as it is shown: the API counts from 0. @param {Pair[]} pairs */
+export function complete(pairs) {
+  for (const [index, pair] of pairs.entries()) {
+    const message = objection(pair, 'question') || objection(pair, 'answer');
+    if (message) throw new ApiError(422, { param: 'pairs', message: `pair ${index + 1} ${message}` });
+  }
+  return written(pairs);
+}
 
 /** @param {import('../lib/form.js').Form} form The field `pairs` has the rows. */
 export function pairsTable(form) {
@@ -34,7 +53,8 @@ export function pairsTable(form) {
   const used = written(rows).length;
   const cell = (/** @type {Pair} */ row, /** @type {number} */ index, /** @type {keyof Pair} */ column) => {
     const isLong = column === 'question' && characters(row.question) > LIMITS.question;
-    return html`<td><textarea rows="2" dir="auto" placeholder=${column === 'question' ? 'Question' : 'Answer'} aria-label="${column === 'question' ? 'Question' : 'Answer'} ${index + 1}" aria-invalid=${isLong ? 'true' : nothing} .value=${live(row[column])}
+    const isWrong = isLong || form.errors.pairs && objection(row, column);
+    return html`<td><textarea rows="2" dir="auto" placeholder=${column === 'question' ? 'Question' : 'Answer'} aria-label="${column === 'question' ? 'Question' : 'Answer'} ${index + 1}" aria-invalid=${isWrong ? 'true' : nothing} .value=${live(row[column])}
       @input=${(event) => put(index, column, textOf(event))} @paste=${column === 'question' ? (/** @type {ClipboardEvent} */ event) => paste(event, index) : nothing}></textarea></td>`;
   };
   return html`<div class="stack tight">

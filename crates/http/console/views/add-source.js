@@ -10,7 +10,7 @@ import { session } from '../lib/session.js';
 import { holdsUnsent } from '../lib/unsent.js';
 import { check, field } from '../ui/field.js';
 import { dialogForm, open, redraw, say, toast } from '../ui/layers.js';
-import { pairsTable, written } from '../ui/pairs.js';
+import { complete, pairsTable } from '../ui/pairs.js';
 import { button, icon, sentence, words } from '../ui/parts.js';
 import { GUARD, KINDS } from '../ui/source-kinds.js';
 
@@ -158,7 +158,7 @@ export function addSource({ agent, kind, uploads, added }) {
   const values = {
     website: () => ({ type: 'website', content: forms.website.values.content.trim(), crawl_subpages: forms.website.values.crawl_subpages, guarded: forms.website.values.guarded }),
     text: () => ({ type: 'text', content: forms.text.values.content }),
-    qa: () => ({ type: 'qa', content: JSON.stringify(written(forms.qa.values.pairs)) }),
+    qa: () => ({ type: 'qa', content: JSON.stringify(complete(forms.qa.values.pairs)) }),
   };
   const files = (/** @type {(result?: any) => void} */ close) => html`<label class="dropzone" @dragover=${(event) => event.preventDefault()} @drop=${(event) => {
     event.preventDefault();

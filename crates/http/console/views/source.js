@@ -9,7 +9,7 @@ import { Loaded, Paged, every, toApiError } from '../lib/load.js';
 import { go, to } from '../lib/router.js';
 import { can, has, session } from '../lib/session.js';
 import { dialogForm, open, redraw, toast } from '../ui/layers.js';
-import { pairsTable, written } from '../ui/pairs.js';
+import { complete, pairsTable } from '../ui/pairs.js';
 import { badge, button, copyable, empty, heading, icon, meter, more, notice, problem, sentence, tabs, waiting, when, words } from '../ui/parts.js';
 import { GUARD, KINDS, nameOf } from '../ui/source-kinds.js';
 import { isInWork, refresh, remove, sayDone } from './sources.js';
@@ -113,7 +113,7 @@ function addPairs(source, done) {
   open({
     title: 'Add pairs',
     content: (close) => dialogForm(form, {
-      fields: pairsTable(form), isWide: true, action: 'Add', close, send: (key) => session.api.json('POST', `v1/sources/${source.id}/pairs`, { body: { pairs: written(form.values.pairs) }, key }),
+      fields: pairsTable(form), isWide: true, action: 'Add', close, send: (key) => session.api.json('POST', `v1/sources/${source.id}/pairs`, { body: { pairs: complete(form.values.pairs) }, key }),
       done: (read) => {
         close();
         done(read);
