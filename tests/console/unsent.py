@@ -17,6 +17,8 @@ def unsent(browser):
         left_upload(page, agent)
         cancelled(page, agent)
         question(page, agent)
+        gone(page, agent)
+        go(page, f"#/agents/{agent}/playground")
         refused(page, agent)
         lost_reply(page)
         rating(page, agent)
@@ -109,6 +111,18 @@ def question(page, agent):
     expect(page.get_by_label("Your question")).to_have_value("")
     expect(page.locator(".message.user .bubble")).to_have_text([QUESTION])
     expect(page.locator(".citation")).to_be_visible()
+
+
+def gone(page, agent):
+    """What another tab has deleted is deleted."""
+    source = api("POST", f"/v1/agents/{agent}/sources", {"type": "text", "content": "The shop is closed in May."})["id"]
+    trained(agent)
+    go(page, f"#/agents/{agent}/sources")
+    page.get_by_role("button", name="Delete The shop is closed").click()
+    api("DELETE", f"/v1/sources/{source}")
+    page.get_by_role("dialog").get_by_role("button", name="Delete source").click()
+    expect(page.locator("dialog")).to_have_count(0)
+    expect(page.get_by_role("link", name="The shop is closed")).to_have_count(0)
 
 
 def refused(page, agent):

@@ -120,6 +120,15 @@ export class Api {
     return this.json('GET', path, { query, signal });
   }
 
+  /** Deletes something. If it is gone already, that is done. @param {string} path @param {string} key */
+  async remove(path, key) {
+    try {
+      await this.json('DELETE', path, { key });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 404) throw error;
+    }
+  }
+
   /**
    * All items of a list, up to a number.
    * @param {string} path

@@ -75,7 +75,7 @@ async function remove(agent) {
     title: `Delete ${agent.name}?`,
     text: html`<p>With it go ${goesWith.join(' and ')}. It cannot be undone.</p>`,
     action: 'Delete agent',
-    work: (key) => session.api.json('DELETE', base, { key }),
+    work: (key) => session.api.remove(base, key),
   });
   if (!isGone) return;
   forgetAgent(agent.id);

@@ -46,7 +46,7 @@ export function keysView(context) {
 /** @param {any} key @param {Paged} list */
 async function remove(key, list) {
   const isSelf = key.id === session.me.api_key.id;
-  const isGone = await confirm({ title: `Delete ${key.name}?`, action: 'Delete key', text: html`<p>Programs that use it are refused at once.</p>${isSelf ? html`<p><b>You are signed in with it.</b></p>` : nothing}`, work: (idempotency) => session.api.json('DELETE', `v1/api_keys/${key.id}`, { key: idempotency }) });
+  const isGone = await confirm({ title: `Delete ${key.name}?`, action: 'Delete key', text: html`<p>Programs that use it are refused at once.</p>${isSelf ? html`<p><b>You are signed in with it.</b></p>` : nothing}`, work: (idempotency) => session.api.remove(`v1/api_keys/${key.id}`, idempotency) });
   if (isGone) list.remove(key.id);
 }
 

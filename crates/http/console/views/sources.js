@@ -119,7 +119,7 @@ export function refresh(source, done) {
 export async function remove(source, done) {
   const isGone = await confirm({
     title: 'Delete this source?', action: 'Delete source', text: html`<p><b>${nameOf(source)}</b> and everything that was read from it go. The next reply does not use it any more.</p>`,
-    work: (key) => session.api.json('DELETE', `v1/sources/${source.id}`, { key }),
+    work: (key) => session.api.remove(`v1/sources/${source.id}`, key),
   });
   if (!isGone) return;
   toast('The source was deleted.');

@@ -43,7 +43,7 @@ export function webhookView(context) {
     if (isDone) open({ title: 'The new secret', content: (close) => secret(issued, close) });
   };
   const remove = async () => {
-    const isGone = await confirm({ title: 'Delete this endpoint?', action: 'Delete endpoint', text: 'Its deliveries go with it, also those that have not arrived yet.', work: (key) => session.api.json('DELETE', path, { key }) });
+    const isGone = await confirm({ title: 'Delete this endpoint?', action: 'Delete endpoint', text: 'Its deliveries go with it, also those that have not arrived yet.', work: (key) => session.api.remove(path, key) });
     if (isGone) go('#/webhooks');
   };
   return {

@@ -90,7 +90,7 @@ export function widgetView(context) {
     if (isDone) showSecret(issued);
   };
   const remove = async () => {
-    const isGone = await confirm({ title: `Delete ${widget.value.name}?`, action: 'Delete widget', text: 'Sites that embed it show nothing any more. Its conversations stay.', work: (key) => session.api.json('DELETE', path, { key }) });
+    const isGone = await confirm({ title: `Delete ${widget.value.name}?`, action: 'Delete widget', text: 'Sites that embed it show nothing any more. Its conversations stay.', work: (key) => session.api.remove(path, key) });
     if (isGone) go(to(['agents', agent, 'widgets']));
   };
   const settings = (/** @type {Form} */ form) => html`
