@@ -36,6 +36,14 @@ def refused(page, agent, widget):
         expect(field).to_be_in_viewport(ratio=1)
         page.get_by_role("button", name="Discard changes").click()
         expect(page.locator(".savebar [role=alert]")).to_have_count(0)
+    # An address without a scheme is one of https.
+    go(page, f"#/agents/{agent}/sources?add=website")
+    page.get_by_label("Address").fill("museum.example")
+    page.route(f"**/v1/agents/{agent}/sources", lambda route: route.fulfill(status=400, json={"error": {"code": "invalid_parameter", "message": "no crawls in tests"}}), times=1)
+    with page.expect_request(lambda request: request.method == "POST") as sent:
+        page.get_by_role("button", name="Add", exact=True).click()
+    assert sent.value.post_data_json["content"] == "https://museum.example", sent.value.post_data
+    page.get_by_role("button", name="Cancel").click()
     # A pair without an answer is named by its number, and its cell is marked; so is a question that is too long.
     go(page, f"#/agents/{agent}/sources?add=qa")
     table = {"name": "pairs.csv", "mimeType": "text/csv", "buffer": f"How deep is it?,Six metres\nWho built it?,\n{'x' * 2001},Yes\n".encode()}

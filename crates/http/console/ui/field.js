@@ -15,6 +15,7 @@ import { icon, textOf, words } from './parts.js';
  * @property {number} [most] The most characters.
  * @property {string} [limit] A limit in words.
  * @property {string} [type]
+ * @property {string} [inputmode] The keyboard of a phone, if the type does not say it.
  * @property {number} [rows] Of a text of several lines.
  * @property {boolean} [required]
  * @property {boolean} [autofocus]
@@ -54,7 +55,7 @@ export function field(form, options) {
     ${options.rows
       ? html`<textarea id=${id} dir="auto" name=${options.name} rows=${options.rows} class=${options.mono ? 'mono' : nothing} placeholder=${options.placeholder || nothing} ?required=${options.required} ?autofocus=${options.autofocus}
           aria-invalid=${invalid} aria-describedby=${described || nothing} .value=${live(String(value))} @input=${input}></textarea>`
-      : html`<input id=${id} dir="auto" name=${options.name} type=${options.type || 'text'} class=${options.mono ? 'mono' : nothing} placeholder=${options.placeholder || nothing} ?required=${options.required} ?autofocus=${options.autofocus}
+      : html`<input id=${id} dir="auto" name=${options.name} type=${options.type || 'text'} inputmode=${options.inputmode || nothing} class=${options.mono ? 'mono' : nothing} placeholder=${options.placeholder || nothing} ?required=${options.required} ?autofocus=${options.autofocus}
           min=${options.min ?? nothing} max=${options.max ?? nothing} step=${options.step ?? nothing} autocomplete=${options.autocomplete || 'off'} spellcheck=${options.spellcheck === false ? 'false' : nothing}
           aria-invalid=${invalid} aria-describedby=${described || nothing} .value=${live(String(value))} @input=${input}>`}
     ${options.hint ? html`<p class="hint" id="${id}-hint">${options.hint}</p>` : nothing}${objection(id, error)}</div>`;

@@ -119,6 +119,12 @@ export class Uploads {
   }
 }
 
+/** An address as people write it, with the scheme that they leave out. @param {string} text */
+function addressOf(text) {
+  const trimmed = text.trim();
+  return !trimmed || /^[a-z][a-z\d+.-]*:\/\//i.test(trimmed) ? trimmed : `https://${trimmed}`;
+}
+
 /**
  * Asks what to add.
  * @param {{agent: string, kind: string, uploads: Uploads, added: (source: any) => void}} options
@@ -133,7 +139,7 @@ export function addSource({ agent, kind, uploads, added }) {
   /** What the site of an address says about a crawl: an answer, or words about it. @type {{url: string, found?: any, told?: string} | undefined} */
   let site;
   const look = async () => {
-    const url = forms.website.values.content.trim();
+    const url = addressOf(forms.website.values.content);
     const tell = (/** @type {typeof site} */ answer) => {
       site = answer;
       redraw();
@@ -146,7 +152,7 @@ export function addSource({ agent, kind, uploads, added }) {
     }
   };
   const rules = () => {
-    if (site?.url !== forms.website.values.content.trim() || !site) return nothing;
+    if (site?.url !== addressOf(forms.website.values.content) || !site) return nothing;
     const { found, told } = site;
     if (!found) return html`<p class="quiet small" role="status">${words(told)}</p>`;
     if (!found.allowed) return html`<p class="objection" role="status">${icon('circle-alert', 13)}<span>${words(sentence(found.reason))}</span></p>`;
@@ -156,7 +162,7 @@ export function addSource({ agent, kind, uploads, added }) {
       <ul class="quiet">${found.pages.map((page) => html`<li class="clip">${page.url}${page.allowed ? nothing : ' (not allowed)'}</li>`)}</ul></div>`;
   };
   const values = {
-    website: () => ({ type: 'website', content: forms.website.values.content.trim(), crawl_subpages: forms.website.values.crawl_subpages, guarded: forms.website.values.guarded }),
+    website: () => ({ type: 'website', content: addressOf(forms.website.values.content), crawl_subpages: forms.website.values.crawl_subpages, guarded: forms.website.values.guarded }),
     text: () => ({ type: 'text', content: forms.text.values.content }),
     qa: () => ({ type: 'qa', content: JSON.stringify(complete(forms.qa.values.pairs)) }),
   };
@@ -171,7 +177,7 @@ export function addSource({ agent, kind, uploads, added }) {
     }}></label>`;
   /** @type {Record<string, () => unknown>} */
   const fields = {
-    website: () => html`${field(forms.website, { name: 'content', label: 'Address', type: 'url', most: LIMITS.url, required: true, autofocus: true, placeholder: 'https://museum.example', spellcheck: false })}
+    website: () => html`${field(forms.website, { name: 'content', label: 'Address', inputmode: 'url', most: LIMITS.url, required: true, autofocus: true, placeholder: 'https://museum.example', spellcheck: false })}
       <div class="row">${button({ label: 'See what may be read', icon: 'search', disabled: !forms.website.values.content.trim() }, look)}</div>${rules()}
       ${check(forms.website, { name: 'crawl_subpages', label: 'Follow its links', hint: 'To other pages of the same host, as far as robots.txt allows. Which pages were read, and why others were not, is shown while it goes on.' })}
       ${check(forms.website, { name: 'guarded', label: 'Guard it by the checks', hint: GUARD })}`,
