@@ -23,6 +23,7 @@ def unsent(browser):
         lost_reply(page)
         rating(page, agent)
     refused_key(browser, agent)
+    away(browser)
     api("DELETE", f"/v1/agents/{agent}")
 
 
@@ -196,6 +197,20 @@ def rating(page, agent):
     assert sent == ["PUT", "DELETE", "PUT"], sent
     conversation = api("GET", f"/v1/agents/{agent}/conversations")["data"][0]["id"]
     assert api("GET", f"/v1/conversations/{conversation}")["messages"][1]["rating"]["value"] == "down"
+
+
+def away(browser):
+    """A reload while the server cannot be reached does not lose the key."""
+    with console(browser, allowed=("net::ERR",)) as page:
+        settled(page)
+        page.route("**/v1/me", lambda route: route.abort())
+        page.reload()
+        expect(page.get_by_text("could not be reached")).to_be_visible()
+        page.get_by_role("button", name="Try again").click()
+        expect(page.get_by_text("could not be reached")).to_be_visible()
+        page.unroute("**/v1/me")
+        page.get_by_role("button", name="Try again").click()
+        expect(page.locator(".frame")).to_be_visible()
 
 
 def refused_key(browser, agent):

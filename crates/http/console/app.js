@@ -150,11 +150,20 @@ async function start() {
   // A file that misses its place must not replace the page.
   for (const name of ['dragover', 'drop']) addEventListener(name, (event) => event.preventDefault());
   const key = storedKey();
-  if (key) {
-    await signIn(key, true).catch((error) => {
-      session.notice = toApiError(error).message;
-    });
-  }
+  if (key) return resume(key);
+  isStarting = false;
+  update();
+}
+
+/** Signs in with the key of an earlier page. @param {string} key */
+async function resume(key) {
+  isStarting = true;
+  update();
+  await signIn(key, true).catch((failure) => {
+    const error = toApiError(failure);
+    session.notice = error.message;
+    session.again = [401, 403].includes(error.status) ? null : () => resume(key);
+  });
   isStarting = false;
   update();
 }

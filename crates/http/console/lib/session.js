@@ -11,6 +11,8 @@ export const session = {
   me: null,
   /** Why the person was signed out, in the words of the API. */
   notice: '',
+  /** Signs in again with the key of an earlier page, if it was not refused. @type {(() => unknown) | null} */
+  again: null,
   /** The contract; null until it is known. @type {any} */
   contract: null,
   /** Called after the person has signed in or out. */
@@ -35,7 +37,7 @@ export async function signIn(secret, isKept) {
   const api = new Api(secret);
   const me = await api.get('v1/me');
   api.onRefused = (error) => session.api === api && signOut(error.message);
-  Object.assign(session, { api, me, notice: '' });
+  Object.assign(session, { api, me, notice: '', again: null });
   try {
     if (isKept) sessionStorage.setItem(STORED, secret);
     else sessionStorage.removeItem(STORED);
@@ -52,7 +54,7 @@ export function signOut(notice = '') {
   } catch {
     // Nothing was stored.
   }
-  Object.assign(session, { api: new Api(''), me: null, notice });
+  Object.assign(session, { api: new Api(''), me: null, notice, again: null });
   session.onChange();
 }
 

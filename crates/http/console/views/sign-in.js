@@ -29,7 +29,7 @@ export function signInView(update) {
     render: () => html`<main class="sign-in"><form class="stack wide" @submit=${submit}>
       <div class="stack tight"><img src=${MARK} width="44" height="44" alt=""><h1>Sign in to Cicerone</h1>
       <p class="quiet">With an API key. The console shows what the key may do, and does nothing that it may not.</p></div>
-      ${session.notice ? notice('warning', html`<p>${words(sentence(session.notice))}</p>`) : nothing}
+      ${session.notice ? notice('warning', html`<p>${words(sentence(session.notice))}</p>`, session.again ? button({ label: 'Try again', icon: 'rotate-ccw', small: true }, session.again) : nothing) : nothing}
       ${field(current, { name: 'key', label: 'API key', type: 'password', autocomplete: 'current-password', mono: true, required: true, autofocus: true, placeholder: 'ck_…', spellcheck: false })}
       ${check(current, { name: 'keep', label: 'Stay signed in in this tab', hint: 'Until the tab is closed. Otherwise, a reload of the page asks for the key again.' })}
       ${problem(current.error)}
