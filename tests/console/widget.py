@@ -196,6 +196,8 @@ def pinned(browser, agent, made):
         world.go(page, f"#/agents/{agent}/widgets/{made['id']}")
         page.get_by_role("button", name="Checked by hash").click()
         expect(page.locator(".snippet code")).to_contain_text("integrity")
+        # The tests' server cannot be reached from other computers.
+        expect(page.get_by_text("Only this computer finds the server")).to_be_visible()
         address, integrity = re.search(r'src="([^"]+)" integrity="sha384-([^"]+)"', page.locator(".snippet code").inner_text()).groups()
         with urllib.request.urlopen(address, timeout=30) as answer:
             hash_of = base64.b64encode(hashlib.sha384(answer.read()).digest()).decode()

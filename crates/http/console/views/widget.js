@@ -131,6 +131,7 @@ export function widgetView(context) {
               ${choice('Version', [{ value: '', label: 'Always the newest' }, { value: 'pinned', label: 'Checked by hash' }], isPinned ? 'pinned' : '', pin)}
               ${isPinned && !script ? notice('info', html`<p>${isSecureContext ? 'The version of the script could not be read.' : 'Your browser computes the hash over https only.'}</p>`) : html`<div class="snippet">${copyable(snippet, 'the snippet')}</div>`}
               ${isPinned ? html`<p class="hint">An update of the server changes the address; sites then need the new snippet.</p>` : nothing}
+              ${isLoopback(base) ? notice('warning', html`<p>Only this computer finds the server at this address. Others need its public one: open the console there, or set <code>public_url</code>.</p>`) : nothing}
               ${value.origins.length ? nothing : notice('warning', html`<p>No site may embed it yet.</p>`)}
               ${value.hosted_page ? html`<h2>To share</h2>${copyable(page, 'the address')}` : nothing}</section></div></div>
         ${mayWrite ? html`<section class="card stack danger-zone"><h2>Token, secret, deletion</h2>
@@ -140,6 +141,9 @@ export function widgetView(context) {
     },
   };
 }
+
+/** Whether an address leads nowhere from other computers. @param {string} address */
+const isLoopback = (address) => /^(localhost|.*\.localhost|127\..*|\[::1\])$/.test(new URL(address).hostname);
 
 /** @param {string} page */
 const linkTo = (page) => html`<a class="button" href=${page} target="_blank" rel="noopener">${icon('external-link')}<span>Open the page</span></a>`;
