@@ -164,3 +164,61 @@ async fn names_of_sources_cannot_leave_the_folder() {
     let written = place.read("out/cicerone.yaml");
     assert!(!written.contains("../"), "{written}");
 }
+
+#[tokio::test]
+async fn an_export_keeps_the_keys_that_its_objects_have_in_the_set() {
+    let long = "x".repeat(62);
+    let file = format!(
+        "version: 1\nset: museum\nagents:\n  guide:\n    name: Guide\n    sources:\n      \
+         en/hours: {{text: It opens at nine.}}\n      de/hours: {{text: Es öffnet um neun.}}\n      \
+         Hours_EN: {{qa: [{{question: When?, answer: At nine.}}]}}\n      hours_en: {{text: At ten.}}\n      \
+         {long}: {{upload: prices.txt}}\n      ../up: {{text: Up.}}\n      site: {{website: '{NOWHERE}'}}\n    \
+         widgets: {{a/b: {{greeting: Hello}}, ../c: {{title: C}}}}\n  Guide_EN: {{name: guide, sources: {{}}}}\n\
+         webhooks: {{Ops: {{url: '{NOWHERE}', write_to: s/ops}}, x/ops: {{url: '{NOWHERE}?2'}}}}\n\
+         keys: {{CI/1: {{permissions: ['agents:read'], agents: [guide], write_to: s/ci}}}}\n"
+    );
+    let place =
+        Place::new(&[("cicerone.yaml", &file), ("prices.txt", "A ticket costs five euros.")]);
+    // Older than the objects of the set, and of the same names.
+    let other = id(&place.client.post("/v1/agents", json!({ "name": "Guide" })).await.expect(201));
+    place.client.post("/v1/webhook_endpoints", json!({ "url": NOWHERE })).await.expect(201);
+    // The website cannot be read.
+    place.ends(1, &["apply"]);
+    for arguments in [&["a/a.yaml"][..], &["b/b.toml"], &["c/c.json", "--adopt"]] {
+        let all = [&["export", "--set", "museum", "-f"], arguments].concat();
+        place.ends(0, &all);
+        let (said, _) = place.ends(2, &["plan", "--prune", "-f", arguments[0]]);
+        let steps: Vec<&str> = said.lines().filter(|step| !step.contains("crawl again")).collect();
+        let expected: &[&str] = match arguments.len() {
+            1 => &["+ agent guide-2", "+ webhook webhook", "3 steps."],
+            _ => &["1 step."],
+        };
+        assert_eq!(steps, expected, "{arguments:?}");
+        let up = place.path("").parent().unwrap().join("up.txt");
+        assert!(!up.exists(), "a key does not lead out of the folder");
+    }
+    // Alone too, an agent does not take the key of one that is not exported.
+    place.ends(0, &["export", "--set", "museum", "-f", "d/d.yaml", "--agent", &other]);
+    assert!(place.read("d/d.yaml").contains("guide-2:"), "{}", place.read("d/d.yaml"));
+}
+
+#[tokio::test]
+async fn an_export_during_a_replacement_has_one_version_of_a_source() {
+    let file = |content: &str| {
+        format!(
+            "version: 1\nset: museum\nagents: {{guide: {{name: Guide, sources: {{hours: {content}}}}}}}\n"
+        )
+    };
+    let place = Place::new(&[
+        ("cicerone.yaml", &file("{text: The museum opens at nine.}")),
+        ("broken.pdf", "%PDF-1.7\n"),
+    ]);
+    place.apply();
+    place.write(&[("cicerone.yaml", &file("{upload: broken.pdf}"))]);
+    place.ends(1, &["apply"]);
+    place.ends(0, &["export", "--set", "museum", "-f", "out/cicerone.yaml"]);
+    assert_eq!(place.read("out/content/guide/hours.txt"), "The museum opens at nine.");
+    let (said, _) = place.ends(2, &["plan", "-f", "out/cicerone.yaml"]);
+    let removed = "- source guide/hours (previous version, when the new one is trained)\n1 step.\n";
+    assert_eq!(said, removed);
+}

@@ -12,18 +12,17 @@ use cicerone_domain::managed::SetName;
 use serde_json::Value;
 
 use super::manifest::{Format, Pairs};
+use super::wanted::is_agent_key;
 use crate::api_client::{ApiClient, text};
 use crate::cli::ExportArguments;
 use crate::failure::Failure;
 use crate::output;
 use folder::Folder;
-use names::Names;
+use names::{Keys, Names};
 use written::{Agent, FileOf, Key, Source, Webhook, Widget, Written};
 
 /// The file that is written if none is named.
 const FILE: &str = "cicerone.yaml";
-/// Longest part of a key or file name that is derived from a title.
-const AGENT_KEY_CHARS: usize = 40;
 
 /// Writes the file and the contents next to it. Existing files are not overwritten.
 pub(super) async fn run(api: &ApiClient, arguments: &ExportArguments) -> Result<(), Failure> {
@@ -35,8 +34,14 @@ pub(super) async fn run(api: &ApiClient, arguments: &ExportArguments) -> Result<
         return Err(Failure::new(format!("`{}` exists already", file.display())));
     }
     let folder = Folder::new(file.parent().unwrap_or(Path::new("")));
-    let mut export =
-        Export { api, set: set.as_str(), folder, agents: BTreeMap::new(), adopted: Vec::new() };
+    let mut export = Export {
+        api,
+        set: set.as_str(),
+        folder,
+        agents: BTreeMap::new(),
+        secrets: Names::of_files(),
+        adopted: Vec::new(),
+    };
     let agents = export.agents(&arguments.agents).await?;
     let webhooks =
         if arguments.agents.is_empty() { export.webhooks().await? } else { BTreeMap::new() };
@@ -56,51 +61,58 @@ struct Export<'a> {
     folder: Folder,
     /// The keys of agents, by their ids.
     agents: BTreeMap<String, String>,
+    /// The names of the files for secrets.
+    secrets: Names,
     /// The objects that the file describes: kind, key and path.
     adopted: Vec<adopt::Adopted>,
 }
 
 impl Export<'_> {
-    /// The key of an object: the one that it has in this set, or one made from a name.
-    fn key(&self, names: &mut Names, object: &Value, name: &str) -> String {
-        let managed = &object["managed"];
-        if text(managed, "set") == self.set {
-            let own = text(managed, "key");
-            let own = own.rsplit_once('/').map_or(own, |(_, own)| own);
-            return names.take(own);
-        }
-        names.take(name)
+    /// The objects of a list, oldest first, so that an object that is added later changes no key. Without contents, which
+    /// may have megabytes.
+    async fn list(&self, path: &str) -> Result<Vec<Value>, Failure> {
+        let mut found = Vec::new();
+        let listed = self.api.each(path, |mut object| {
+            object.as_object_mut().map(|fields| fields.remove("content"));
+            found.push(object);
+            Ok(())
+        });
+        listed.await?;
+        found.reverse();
+        Ok(found)
+    }
+
+    /// The file for the secret of an object.
+    fn secret(&mut self, name: &str, end: &str) -> String {
+        format!(".secrets/{}", self.secrets.take(name, end))
     }
 
     async fn agents(&mut self, only: &[String]) -> Result<BTreeMap<String, Agent>, Failure> {
-        let mut found = Vec::new();
-        self.api
-            .each("/v1/agents", |agent| {
-                if only.is_empty() || only.iter().any(|id| id == text(&agent, "id")) {
-                    found.push(agent);
-                }
-                Ok(())
-            })
-            .await?;
-        if let Some(id) = only.iter().find(|id| !found.iter().any(|agent| text(agent, "id") == *id))
-        {
+        let found = self.list("/v1/agents").await?;
+        let is_known = |id: &&String| found.iter().any(|agent| text(agent, "id") == id.as_str());
+        if let Some(id) = only.iter().find(|id| !is_known(id)) {
             return Err(Failure::new(format!("no agent has the id `{id}`")));
         }
-        let mut names = Names::new(AGENT_KEY_CHARS);
+        let mut keys = Keys::of(self.set, String::new(), is_agent_key, &found);
+        let mut folders = Names::of_files();
         let mut agents = BTreeMap::new();
-        // Oldest first, so that an agent that is added later changes no name.
-        for agent in found.iter().rev() {
-            let key = self.key(&mut names, agent, text(agent, "name"));
+        for agent in &found {
             let id = text(agent, "id").to_owned();
+            if !only.is_empty() && !only.contains(&id) {
+                continue;
+            }
+            let key = keys.key(agent, text(agent, "name"));
             self.agents.insert(id.clone(), key.clone());
             self.adopted.push(adopt::Adopted::new("agents", &key, format!("/v1/agents/{id}")));
-            let sources = self.sources(&id, &key).await?;
+            // A key may have slashes and dots, and must not lead out of the folder.
+            let folder = folders.take(&key, "");
+            let sources = self.sources(&id, &key, &format!("content/{folder}")).await?;
             let widgets = self.widgets(&id, &key).await?;
             let prompt = text(agent, "system_prompt");
             let prompt = match prompt.is_empty() {
                 true => None,
                 false => Some(FileOf {
-                    file: self.folder.add("prompts", &format!("{key}.md"), prompt.as_bytes())?,
+                    file: self.folder.add("prompts", &format!("{folder}.md"), prompt.as_bytes())?,
                 }),
             };
             agents.insert(key, Agent::of(agent, prompt, sources, widgets));
@@ -108,23 +120,19 @@ impl Export<'_> {
         Ok(agents)
     }
 
-    /// The sources of an agent. Those that cannot be exported are named on standard error.
+    /// The sources of an agent, with their contents in `folder`.
     async fn sources(
         &mut self,
         id: &str,
         agent: &str,
+        folder: &str,
     ) -> Result<BTreeMap<String, Source>, Failure> {
-        let mut ids = Vec::new();
-        self.api
-            .each(&format!("/v1/agents/{id}/sources"), |source| {
-                ids.push(text(&source, "id").to_owned());
-                Ok(())
-            })
-            .await?;
-        let mut names = Names::new(cicerone_domain::limits::MANAGED_KEY_CHARS - agent.len() - 1);
+        let found = self.list(&format!("/v1/agents/{id}/sources")).await?;
+        let mut keys = Keys::of(self.set, format!("{agent}/"), |_| true, &found);
+        let mut files = Names::of_files();
         let mut sources = BTreeMap::new();
-        for id in ids.iter().rev() {
-            let path = format!("/v1/sources/{id}");
+        for source in current(&found, &keys) {
+            let path = format!("/v1/sources/{}", text(source, "id"));
             let source = match self.api.get(&path).await {
                 Ok(source) => source,
                 // It has been deleted.
@@ -135,20 +143,22 @@ impl Export<'_> {
             let kind = text(&source, "type");
             let title = text(&source, "title");
             let title = if title.is_empty() { kind } else { title };
-            let key = self.key(&mut names, &source, title);
+            let key = keys.key(&source, title);
             let written = match kind {
                 "website" => Source::website(
                     content,
                     source.get("crawl_subpages") == Some(&Value::Bool(true)),
                     source.get("guarded") == Some(&Value::Bool(true)),
                 ),
-                "text" => Source::text(self.folder.add(
-                    &content_of(agent),
-                    &format!("{key}.txt"),
-                    content.as_bytes(),
-                )?),
-                "qa" => Source::qa(self.pairs(agent, &key, content)?),
-                _ => self.upload(agent, &key, content).await?,
+                "text" => {
+                    let name = files.take(&key, ".txt");
+                    Source::text(self.folder.add(folder, &name, content.as_bytes())?)
+                }
+                "qa" => {
+                    let name = files.take(&key, ".csv");
+                    Source::qa(self.folder.add(folder, &name, &pairs(&key, content)?)?)
+                }
+                _ => self.upload(folder, &key, content, &mut files).await?,
             };
             self.adopted.push(adopt::Adopted::new("sources", &format!("{agent}/{key}"), path));
             sources.insert(key, written);
@@ -156,41 +166,24 @@ impl Export<'_> {
         Ok(sources)
     }
 
-    fn pairs(&mut self, agent: &str, key: &str, content: &str) -> Result<String, Failure> {
-        let pairs: Pairs = serde_json::from_str::<Vec<Value>>(content)
-            .map(|pairs| {
-                pairs
-                    .iter()
-                    .map(|pair| super::manifest::Pair {
-                        question: text(pair, "question").to_owned(),
-                        answer: text(pair, "answer").to_owned(),
-                    })
-                    .collect()
-            })
-            .map_err(|error| Failure::because(&format!("the pairs of `{key}`"), &error))?;
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        let failed = |error: csv::Error| Failure::because("cannot write pairs", &error);
-        for pair in &pairs {
-            writer.serialize(pair).map_err(failed)?;
-        }
-        let bytes = writer
-            .into_inner()
-            .map_err(|error| Failure::because("cannot write pairs", error.error()))?;
-        self.folder.add(&content_of(agent), &format!("{key}.csv"), &bytes)
-    }
-
-    async fn upload(&mut self, agent: &str, key: &str, file: &str) -> Result<Source, Failure> {
+    async fn upload(
+        &self,
+        folder: &str,
+        key: &str,
+        file: &str,
+        files: &mut Names,
+    ) -> Result<Source, Failure> {
         let described = self.api.get(&format!("/v1/files/{file}")).await?;
         let bytes = self.api.bytes(&format!("/v1/files/{file}/content")).await?;
         let filename = text(&described, "filename");
         let extension = Path::new(filename).extension().and_then(|extension| extension.to_str());
-        let name = match extension {
+        let end = match extension {
             Some(extension) if extension.chars().all(|c| c.is_ascii_alphanumeric()) => {
-                format!("{key}.{extension}")
+                format!(".{extension}")
             }
-            _ => key.to_owned(),
+            _ => String::new(),
         };
-        let path = self.folder.add(&content_of(agent), &name, &bytes)?;
+        let path = self.folder.add(folder, &files.take(key, &end), &bytes)?;
         Ok(Source::upload(path, filename))
     }
 
@@ -200,58 +193,40 @@ impl Export<'_> {
         id: &str,
         agent: &str,
     ) -> Result<BTreeMap<String, Widget>, Failure> {
-        let mut found = Vec::new();
-        self.api
-            .each(&format!("/v1/agents/{id}/widgets"), |one| {
-                found.push(one);
-                Ok(())
-            })
-            .await?;
-        let mut names = Names::new(cicerone_domain::limits::MANAGED_KEY_CHARS - agent.len() - 1);
+        let found = self.list(&format!("/v1/agents/{id}/widgets")).await?;
+        let mut keys = Keys::of(self.set, format!("{agent}/"), |_| true, &found);
         let mut widgets = BTreeMap::new();
-        for widget in found.iter().rev() {
-            let key = self.key(&mut names, widget, text(widget, "name"));
+        for widget in &found {
+            let key = keys.key(widget, text(widget, "name"));
             let path = format!("/v1/widgets/{}", text(widget, "id"));
             self.adopted.push(adopt::Adopted::new("widgets", &format!("{agent}/{key}"), path));
-            let write_to = format!(".secrets/{agent}-{key}.widget");
+            let write_to = self.secret(&format!("{agent}-{key}"), ".widget");
             widgets.insert(key, Widget::of(widget, write_to));
         }
         Ok(widgets)
     }
 
     async fn webhooks(&mut self) -> Result<BTreeMap<String, Webhook>, Failure> {
-        let mut found = Vec::new();
-        self.api
-            .each("/v1/webhook_endpoints", |one| {
-                found.push(one);
-                Ok(())
-            })
-            .await?;
-        let mut names = Names::new(cicerone_domain::limits::MANAGED_KEY_CHARS);
+        let found = self.list("/v1/webhook_endpoints").await?;
+        let mut keys = Keys::of(self.set, String::new(), |_| true, &found);
         let mut webhooks = BTreeMap::new();
-        for endpoint in found.iter().rev() {
-            let key = self.key(&mut names, endpoint, "webhook");
+        for endpoint in &found {
+            let key = keys.key(endpoint, "webhook");
             let path = format!("/v1/webhook_endpoints/{}", text(endpoint, "id"));
             self.adopted.push(adopt::Adopted::new("webhooks", &key, path));
-            webhooks.insert(key.clone(), Webhook::of(endpoint, format!(".secrets/{key}.webhook")));
+            let write_to = self.secret(&key, ".webhook");
+            webhooks.insert(key, Webhook::of(endpoint, write_to));
         }
         Ok(webhooks)
     }
 
     /// The keys of the set. Others do not belong in this file, which would create them again wherever it is applied.
     async fn keys(&mut self) -> Result<BTreeMap<String, Key>, Failure> {
-        let mut found = Vec::new();
-        let path = format!("/v1/api_keys?set={}", self.set);
-        self.api
-            .each(&path, |one| {
-                found.push(one);
-                Ok(())
-            })
-            .await?;
-        let mut names = Names::new(cicerone_domain::limits::MANAGED_KEY_CHARS);
+        let found = self.list(&format!("/v1/api_keys?set={}", self.set)).await?;
+        let mut names = Keys::of(self.set, String::new(), |_| true, &found);
         let mut keys = BTreeMap::new();
-        for key in found.iter().rev() {
-            let name = self.key(&mut names, key, text(key, "name"));
+        for key in &found {
+            let name = names.key(key, text(key, "name"));
             let agents = match &key["agent_ids"] {
                 Value::Array(ids) => {
                     let known = |id: &Value| self.agents.get(id.as_str()?).cloned();
@@ -264,12 +239,47 @@ impl Export<'_> {
             };
             let path = format!("/v1/api_keys/{}", text(key, "id"));
             self.adopted.push(adopt::Adopted::new("keys", &name, path));
-            keys.insert(name.clone(), Key::of(key, agents, format!(".secrets/{name}.key")));
+            let write_to = self.secret(&name, ".key");
+            keys.insert(name, Key::of(key, agents, write_to));
         }
         Ok(keys)
     }
 }
 
-fn content_of(agent: &str) -> String {
-    format!("content/{agent}")
+/// The sources of an agent, oldest first, without the other versions of one that is being replaced: of these, the newest
+/// that did not fail is what the agent answers from, or is about to.
+fn current<'a>(sources: &'a [Value], keys: &Keys<'_>) -> Vec<&'a Value> {
+    let mut versions: BTreeMap<&str, &Value> = BTreeMap::new();
+    for source in sources {
+        let Some(key) = keys.own(source) else { continue };
+        if versions.get(key).is_none_or(|_| text(source, "status") != "failed") {
+            versions.insert(key, source);
+        }
+    }
+    let is_current = |source: &&Value| {
+        let version = keys.own(source).and_then(|key| versions.get(key));
+        version.is_none_or(|current| std::ptr::eq(*current, *source))
+    };
+    sources.iter().filter(is_current).collect()
+}
+
+/// Pairs as CSV.
+fn pairs(key: &str, content: &str) -> Result<Vec<u8>, Failure> {
+    let pairs: Pairs = serde_json::from_str::<Vec<Value>>(content)
+        .map(|pairs| {
+            pairs
+                .iter()
+                .map(|pair| super::manifest::Pair {
+                    question: text(pair, "question").to_owned(),
+                    answer: text(pair, "answer").to_owned(),
+                })
+                .collect()
+        })
+        .map_err(|error| Failure::because(&format!("the pairs of `{key}`"), &error))?;
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let failed = |error: csv::Error| Failure::because("cannot write pairs", &error);
+    for pair in &pairs {
+        writer.serialize(pair).map_err(failed)?;
+    }
+    writer.into_inner().map_err(|error| Failure::because("cannot write pairs", error.error()))
 }

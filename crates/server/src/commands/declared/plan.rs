@@ -126,11 +126,13 @@ impl Plan {
         let Some(live) = state.find(kind, &object.key) else {
             return self.step(Action::Create, kind, &object.key, None);
         };
-        if live.hash == PENDING && object.write_to.is_some() {
+        let is_pending = live.hash == PENDING;
+        if is_pending && object.write_to.is_some() {
             return self.step(Action::Renew, kind, &object.key, Some(live));
         }
+        // Another hash alone is nothing to do: the file says the same in other fields, as an exported one does.
         let fields = object.differing(&live.value, agent_id);
-        if !fields.is_empty() || live.hash != object.hash {
+        if !fields.is_empty() || is_pending {
             self.step(Action::Update { fields }, kind, &object.key, Some(live));
         }
     }

@@ -156,7 +156,7 @@ fn all<E>(
 fn agent(key: String, entry: AgentEntry, folder: &Path) -> Result<WantedAgent, Failure> {
     let at = format!("agents.{key}");
     check_key(&at, &key, AGENT_KEY_CHARS)?;
-    if key.contains('/') {
+    if !is_agent_key(&key) {
         return Err(Failure::new(format!("`{at}`: the key of an agent must not contain `/`")));
     }
     let mut fields = Map::new();
@@ -249,6 +249,11 @@ fn add<T: serde::Serialize>(fields: &mut Map<String, Value>, name: &str, field: 
         Field::Value(value) => json!(value),
     };
     fields.insert(name.to_owned(), value);
+}
+
+/// Whether an agent of a file can have this key.
+pub(super) fn is_agent_key(key: &str) -> bool {
+    key.len() <= AGENT_KEY_CHARS && !key.contains('/')
 }
 
 fn check_key(at: &str, key: &str, most: usize) -> Result<(), Failure> {
