@@ -28,7 +28,8 @@ Examples:
   cicerone export --set museum --agent agent_8kd02JwQ1z --adopt
 
 Writes the file, and beside it the folders `prompts` and `content`. Existing files are not overwritten.
-Secrets are not exported. Keys are exported only if they are managed in the set.";
+Secrets are not exported. Keys are exported only if they are managed in the set. Objects of other sets
+are left out, and named on standard error.";
 
 /// The file and the server.
 #[derive(Debug, Args)]
@@ -103,4 +104,7 @@ pub(crate) struct ExportArguments {
     /// Mark the exported objects on this server as managed by the file.
     #[arg(long)]
     pub(crate) adopt: bool,
+    /// Export objects of other sets too. With `--adopt`, they change to this set.
+    #[arg(long)]
+    pub(crate) all_sets: bool,
 }

@@ -20,6 +20,7 @@ use crate::configuration::Environment;
 use crate::failure::Failure;
 use crate::{output, wiring};
 use earlier::Earlier;
+pub(super) use earlier::SET;
 use found::{Found, Item};
 use report::{Report, Taken};
 

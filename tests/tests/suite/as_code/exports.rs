@@ -222,3 +222,74 @@ async fn an_export_during_a_replacement_has_one_version_of_a_source() {
     let removed = "- source guide/hours (previous version, when the new one is trained)\n1 step.\n";
     assert_eq!(said, removed);
 }
+
+#[tokio::test]
+async fn an_export_leaves_out_other_sets_unless_asked() {
+    let of = |set: &str| {
+        format!(
+            "version: 1\nset: {set}\nagents: {{{set}: {{name: Guide, sources: {{hours: {{text: At nine.}}}}}}}}\n\
+             webhooks: {{{set}: {{url: '{NOWHERE}{set}'}}}}\n\
+             keys: {{{set}: {{permissions: ['agents:read'], agents: [{set}], write_to: {set}.key}}}}\n"
+        )
+    };
+    let files = [
+        ("museum.yaml", &*of("museum")),
+        ("shop.yaml", &of("shop")),
+        ("faq.csv", "question,answer\nQ,A\n"),
+    ];
+    let place = Place::new(&files);
+    for file in ["museum.yaml", "shop.yaml"] {
+        place.ends(0, &["apply", "-f", file]);
+    }
+    let agents = place.client.list_all("/v1/agents", 10).await;
+    let of_set = |set: &str| id(agents.iter().find(|one| one["managed"]["set"] == set).unwrap());
+    let (museum, shop) = (of_set("museum"), of_set("shop"));
+    // What an import added belongs to no file.
+    place.ends(0, &["import", "--agent", &museum, "faq.csv"]);
+    let unmanaged = json!({ "name": "Guide" });
+    place.client.post("/v1/agents", unmanaged).await.expect(201);
+    let (_, noted) = place.ends(0, &["export", "--set", "museum", "--adopt", "-f", "a/a.yaml"]);
+    let left =
+        "left out: agent `shop` of the set `shop`\nleft out: webhook `shop` of the set `shop`\n";
+    assert_eq!(noted, left);
+    let written = place.read("a/a.yaml");
+    assert!(!written.contains("shop") && written.contains("guide:"), "{written}");
+    assert!(written.contains("qa:"), "{written}");
+    for file in ["a/a.yaml", "shop.yaml"] {
+        let (said, _) = place.ends(0, &["plan", "--prune", "--prune-agents", "-f", file]);
+        assert_eq!(said, "Nothing to do.\n", "{file}");
+    }
+    // An agent that is named is not silently left out.
+    let one = ["export", "--set", "museum", "--agent", &shop, "-f", "b/b.yaml"];
+    let (_, errors) = place.ends(1, &one);
+    assert!(
+        errors.contains(&shop) && errors.contains("`shop`; to export it, add `--all-sets`"),
+        "{errors}"
+    );
+    let all = ["export", "--set", "museum", "--adopt", "--all-sets", "-f", "c/c.yaml"];
+    assert_eq!(place.ends(0, &all).1, "");
+    let (said, _) = place.ends(0, &["plan", "--prune", "--prune-agents", "-f", "c/c.yaml"]);
+    assert_eq!(said, "Nothing to do.\n");
+    for list in ["/v1/agents", "/v1/webhook_endpoints", "/v1/api_keys"] {
+        let left = place.client.list_all(&format!("{list}?set=shop"), 10).await;
+        assert!(left.is_empty(), "{list}");
+    }
+}
+
+#[tokio::test]
+async fn an_adoption_that_fails_says_how_far_it_came() {
+    let place = Place::new(&[]);
+    let agent = place.client.agent().await;
+    place.client.text(&agent, "The museum opens at nine.").await;
+    let permissions = ["agents:read", "agents:write", "sources:read", "webhooks:read", "keys:read"];
+    let body = json!({ "name": "Agents only", "permissions": permissions });
+    let key = place.client.post("/v1/api_keys", body).await.expect(201);
+    let limited = place.client.with_key(key["key"].as_str().unwrap());
+    let limited = Place::of(limited, &[]);
+    let (_, errors) = limited.ends(1, &["export", "--set", "museum", "--adopt", "-f", "a/a.yaml"]);
+    assert!(errors.contains("1 of 2 objects were added to the set `museum`"), "{errors}");
+    // Everything has the same key as before in a second export.
+    place.ends(0, &["export", "--set", "museum", "--adopt", "-f", "b/b.yaml"]);
+    assert_eq!(place.ends(0, &["plan", "-f", "b/b.yaml"]).0, "Nothing to do.\n");
+    assert_eq!(place.read("b/b.yaml"), limited.read("a/a.yaml"));
+}

@@ -13,10 +13,12 @@ use serde_json::Value;
 
 use super::manifest::{Format, Pairs};
 use super::wanted::is_agent_key;
-use crate::api_client::{ApiClient, text};
+use crate::api_client::{ApiClient, managed, text};
 use crate::cli::ExportArguments;
+use crate::commands::import::SET as IMPORTED;
 use crate::failure::Failure;
 use crate::output;
+use adopt::Adopted;
 use folder::Folder;
 use names::{Keys, Names};
 use written::{Agent, FileOf, Key, Source, Webhook, Widget, Written};
@@ -37,6 +39,7 @@ pub(super) async fn run(api: &ApiClient, arguments: &ExportArguments) -> Result<
     let mut export = Export {
         api,
         set: set.as_str(),
+        has_all_sets: arguments.all_sets,
         folder,
         agents: BTreeMap::new(),
         secrets: Names::of_files(),
@@ -58,13 +61,15 @@ pub(super) async fn run(api: &ApiClient, arguments: &ExportArguments) -> Result<
 struct Export<'a> {
     api: &'a ApiClient,
     set: &'a str,
+    /// Whether objects of other sets are exported too.
+    has_all_sets: bool,
     folder: Folder,
     /// The keys of agents, by their ids.
     agents: BTreeMap<String, String>,
     /// The names of the files for secrets.
     secrets: Names,
     /// The objects that the file describes: kind, key and path.
-    adopted: Vec<adopt::Adopted>,
+    adopted: Vec<Adopted>,
 }
 
 impl Export<'_> {
@@ -82,6 +87,32 @@ impl Export<'_> {
         Ok(found)
     }
 
+    /// The other set to which an object belongs. That of imports is none, because no file declares what they added.
+    fn other_set<'o>(&self, object: &'o Value) -> Option<&'o str> {
+        let set = managed(object, "set");
+        (!["", self.set, IMPORTED].contains(&set)).then_some(set)
+    }
+
+    /// Leaves out what belongs to other sets, and says so: another file declares it, so it would exist twice where both are
+    /// applied.
+    fn without_other_sets(
+        &self,
+        kind: &str,
+        mut objects: Vec<Value>,
+    ) -> Result<Vec<Value>, Failure> {
+        if self.has_all_sets {
+            return Ok(objects);
+        }
+        for object in &objects {
+            if let Some(set) = self.other_set(object) {
+                let key = managed(object, "key");
+                output::note(&format!("left out: {kind} `{key}` of the set `{set}`"))?;
+            }
+        }
+        objects.retain(|object| self.other_set(object).is_none());
+        Ok(objects)
+    }
+
     /// The file for the secret of an object.
     fn secret(&mut self, name: &str, end: &str) -> String {
         format!(".secrets/{}", self.secrets.take(name, end))
@@ -94,16 +125,28 @@ impl Export<'_> {
             return Err(Failure::new(format!("no agent has the id `{id}`")));
         }
         let mut keys = Keys::of(self.set, String::new(), is_agent_key, &found);
+        let chosen: Vec<Value> = match only.is_empty() {
+            true => self.without_other_sets("agent", found)?,
+            false => found
+                .into_iter()
+                .filter(|agent| only.iter().any(|id| id == text(agent, "id")))
+                .collect(),
+        };
+        for agent in &chosen {
+            if let (Some(set), false) = (self.other_set(agent), self.has_all_sets) {
+                let id = text(agent, "id");
+                return Err(Failure::new(format!(
+                    "the agent `{id}` belongs to the set `{set}`; to export it, add `--all-sets`"
+                )));
+            }
+        }
         let mut folders = Names::of_files();
         let mut agents = BTreeMap::new();
-        for agent in &found {
+        for agent in &chosen {
             let id = text(agent, "id").to_owned();
-            if !only.is_empty() && !only.contains(&id) {
-                continue;
-            }
             let key = keys.key(agent, text(agent, "name"));
             self.agents.insert(id.clone(), key.clone());
-            self.adopted.push(adopt::Adopted::new("agents", &key, format!("/v1/agents/{id}")));
+            self.adopted.push(Adopted::new("agents", &key, agent));
             // A key may have slashes and dots, and must not lead out of the folder.
             let folder = folders.take(&key, "");
             let sources = self.sources(&id, &key, &format!("content/{folder}")).await?;
@@ -128,6 +171,7 @@ impl Export<'_> {
         folder: &str,
     ) -> Result<BTreeMap<String, Source>, Failure> {
         let found = self.list(&format!("/v1/agents/{id}/sources")).await?;
+        let found = self.without_other_sets("source", found)?;
         let mut keys = Keys::of(self.set, format!("{agent}/"), |_| true, &found);
         let mut files = Names::of_files();
         let mut sources = BTreeMap::new();
@@ -160,7 +204,7 @@ impl Export<'_> {
                 }
                 _ => self.upload(folder, &key, content, &mut files).await?,
             };
-            self.adopted.push(adopt::Adopted::new("sources", &format!("{agent}/{key}"), path));
+            self.adopted.push(Adopted::new("sources", &format!("{agent}/{key}"), &source));
             sources.insert(key, written);
         }
         Ok(sources)
@@ -194,12 +238,12 @@ impl Export<'_> {
         agent: &str,
     ) -> Result<BTreeMap<String, Widget>, Failure> {
         let found = self.list(&format!("/v1/agents/{id}/widgets")).await?;
+        let found = self.without_other_sets("widget", found)?;
         let mut keys = Keys::of(self.set, format!("{agent}/"), |_| true, &found);
         let mut widgets = BTreeMap::new();
         for widget in &found {
             let key = keys.key(widget, text(widget, "name"));
-            let path = format!("/v1/widgets/{}", text(widget, "id"));
-            self.adopted.push(adopt::Adopted::new("widgets", &format!("{agent}/{key}"), path));
+            self.adopted.push(Adopted::new("widgets", &format!("{agent}/{key}"), widget));
             let write_to = self.secret(&format!("{agent}-{key}"), ".widget");
             widgets.insert(key, Widget::of(widget, write_to));
         }
@@ -208,21 +252,26 @@ impl Export<'_> {
 
     async fn webhooks(&mut self) -> Result<BTreeMap<String, Webhook>, Failure> {
         let found = self.list("/v1/webhook_endpoints").await?;
+        let found = self.without_other_sets("webhook", found)?;
         let mut keys = Keys::of(self.set, String::new(), |_| true, &found);
         let mut webhooks = BTreeMap::new();
         for endpoint in &found {
             let key = keys.key(endpoint, "webhook");
-            let path = format!("/v1/webhook_endpoints/{}", text(endpoint, "id"));
-            self.adopted.push(adopt::Adopted::new("webhooks", &key, path));
+            self.adopted.push(Adopted::new("webhooks", &key, endpoint));
             let write_to = self.secret(&key, ".webhook");
             webhooks.insert(key, Webhook::of(endpoint, write_to));
         }
         Ok(webhooks)
     }
 
-    /// The keys of the set. Others do not belong in this file, which would create them again wherever it is applied.
+    /// The keys of the set, or of all sets. Others do not belong in a file, which would create them again wherever it is
+    /// applied.
     async fn keys(&mut self) -> Result<BTreeMap<String, Key>, Failure> {
-        let found = self.list(&format!("/v1/api_keys?set={}", self.set)).await?;
+        let mut found = match self.has_all_sets {
+            true => self.list("/v1/api_keys").await?,
+            false => self.list(&format!("/v1/api_keys?set={}", self.set)).await?,
+        };
+        found.retain(|key| !managed(key, "set").is_empty());
         let mut names = Keys::of(self.set, String::new(), |_| true, &found);
         let mut keys = BTreeMap::new();
         for key in &found {
@@ -237,8 +286,7 @@ impl Export<'_> {
                 }
                 _ => None,
             };
-            let path = format!("/v1/api_keys/{}", text(key, "id"));
-            self.adopted.push(adopt::Adopted::new("keys", &name, path));
+            self.adopted.push(Adopted::new("keys", &name, key));
             let write_to = self.secret(&name, ".key");
             keys.insert(name, Key::of(key, agents, write_to));
         }

@@ -11,7 +11,7 @@ use super::found::Item;
 use crate::api_client::{ApiClient, hex, managed};
 
 /// The set of all imported sources.
-const SET: &str = "cicerone-import";
+pub(in crate::commands) const SET: &str = "cicerone-import";
 /// Hexadecimal digits of the hash that are the key of a source.
 const KEY_DIGITS: usize = 20;
 

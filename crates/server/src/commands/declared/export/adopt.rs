@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use reqwest::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::api_client::{ApiClient, Body};
+use crate::api_client::{ApiClient, Body, text};
 use crate::commands::declared::wanted::identity;
 use crate::failure::Failure;
 
@@ -15,15 +15,31 @@ pub(super) struct Adopted {
     section: &'static str,
     key: String,
     path: String,
+    /// The identity that it has.
+    managed: Value,
 }
 
 impl Adopted {
-    pub(super) fn new(section: &'static str, key: &str, path: String) -> Self {
-        Self { section, key: key.to_owned(), path }
+    /// An object of the server that is written with this key.
+    pub(super) fn new(section: &'static str, key: &str, object: &Value) -> Self {
+        let id = text(object, "id");
+        let path = match section {
+            "webhooks" => format!("/v1/webhook_endpoints/{id}"),
+            "keys" => format!("/v1/api_keys/{id}"),
+            section => format!("/v1/{section}/{id}"),
+        };
+        Self { section, key: key.to_owned(), path, managed: object["managed"].clone() }
+    }
+
+    /// Whether it belongs to the set already. Its hash says which content a source has, and otherwise only whether its
+    /// secret was written.
+    fn is_in(&self, set: &str, hash: &str) -> bool {
+        let is_known = self.section != "sources" || text(&self.managed, "hash") == hash;
+        text(&self.managed, "set") == set && text(&self.managed, "key") == self.key && is_known
     }
 }
 
-/// Gives every object its identity.
+/// Gives every object its identity. No other object has it: the keys of the set are reserved.
 pub(super) async fn run(api: &ApiClient, file: &Path, adopted: &[Adopted]) -> Result<(), Failure> {
     // The hashes are those of the file, so it is read as `apply` does.
     let wanted = super::super::wanted(file)?;
@@ -45,12 +61,27 @@ pub(super) async fn run(api: &ApiClient, file: &Path, adopted: &[Adopted]) -> Re
                 .map(|object| object.hash.clone())
         }
     };
+    let mut changes = Vec::new();
     for one in adopted {
         let Some(hash) = hash(one) else {
             return Err(Failure::new(format!("the written file has no `{}`", one.key)));
         };
-        let body = json!({ "managed": identity(&wanted.set, &one.key, &hash) });
-        api.change(Method::PATCH, &one.path, "adopted", Body::Json(&body)).await?;
+        if !one.is_in(&wanted.set, &hash) {
+            let body = json!({ "managed": identity(&wanted.set, &one.key, &hash) });
+            changes.push((&one.path, body));
+        }
+    }
+    for (done, (path, body)) in changes.iter().enumerate() {
+        let change = api.change(Method::PATCH, path, "adopted", Body::Json(body)).await;
+        change.map_err(|error| {
+            let (most, set) = (changes.len(), &wanted.set);
+            let error = Failure::from(error);
+            Failure::new(format!(
+                "{}; {done} of {most} objects were added to the set `{set}`; to add the others, export again with \
+                 `--adopt`, into another folder",
+                error.message()
+            ))
+        })?;
     }
     Ok(())
 }
