@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 /// The groups of operations that other clients are made for, or that are not for programs.
 const LEFT_OUT: [&str; 4] = ["OpenAI", "MCP", "Operation", "Public pages"];
 /// Schemas that no operation names, but the code written by hand does.
-const ALSO: [&str; 4] = ["TokenEvent", "DoneEvent", "ErrorEvent", "ErrorDetail"];
+pub(super) const ALSO: [&str; 4] = ["TokenEvent", "DoneEvent", "ErrorEvent", "ErrorDetail"];
 const SCHEMAS: &str = "#/components/schemas/";
 
 /// The operations of the clients, and the schemas that they use.

@@ -58,6 +58,101 @@ fn run(check: bool) -> anyhow::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
+    use super::contract::Contract;
+    use super::{python, typescript};
+
+    /// A contract with every form of operation, each with a parameter in the path and two in the query.
+    fn contract() -> Contract {
+        let parameter = |name: &str, place: &str| json!({ "name": name, "in": place, "required": place == "path", "schema": { "type": "string" } });
+        let operation = |name: &str,
+                         answer: &str,
+                         more: &[serde_json::Value],
+                         body: serde_json::Value| {
+            let mut parameters = vec![
+                parameter("thing_id", "path"),
+                parameter("from", "query"),
+                parameter("limit", "query"),
+            ];
+            parameters.extend_from_slice(more);
+            let schema = json!({ "$ref": format!("#/components/schemas/{answer}") });
+            json!({
+                "operationId": name, "tags": ["Things"], "parameters": parameters, "requestBody": body,
+                "responses": { "200": { "content": { "application/json": { "schema": schema } } } },
+            })
+        };
+        let json_body = |required: bool| json!({ "required": required, "content": { "application/json": { "schema": { "$ref": "#/components/schemas/Thing" } } } });
+        let file = json!({ "required": true, "content": { "multipart/form-data": {} } });
+        let key = parameter("Idempotency-Key", "header");
+        let thing = json!({ "properties": { "name": { "type": "string" } } });
+        let list = json!({ "properties": { "data": { "type": "array", "items": { "$ref": "#/components/schemas/Thing" } } } });
+        let mut schemas = json!({ "Thing": thing, "ThingList": list });
+        for name in super::contract::ALSO {
+            schemas[name] = thing.clone();
+        }
+        let document = json!({
+            "paths": { "/v1/things/{thing_id}": {
+                "get": operation("getThing", "Thing", &[], json!(null)),
+                "head": operation("listThings", "ThingList", &[parameter("cursor", "query")], json!(null)),
+                "post": operation("sendThing", "Thing", std::slice::from_ref(&key), json_body(true)),
+                "put": operation("uploadThing", "Thing", &[key], file),
+            } },
+            "components": { "schemas": schemas },
+        });
+        Contract::read(&document).unwrap()
+    }
+
+    #[test]
+    fn every_argument_is_sent() {
+        let contract = contract();
+        assert_eq!(contract.operations.len(), 4);
+        let python = python::operations(&contract);
+        let methods: Vec<&str> = python.split("def ").skip(1).collect();
+        assert_eq!(methods.len(), 8);
+        for method in methods {
+            let (head, body) = method.split_once(") ->").unwrap();
+            for argument in [
+                "thing_id",
+                "from_",
+                "limit",
+                "cursor",
+                "file",
+                "filename",
+                "idempotency_key",
+                "body",
+            ] {
+                let is_argument = head.contains(&format!(" {argument}:"))
+                    || head.contains(&format!("*{argument}:"));
+                let is_sent = body
+                    .split(|c: char| !c.is_alphanumeric() && c != '_')
+                    .any(|word| word == argument);
+                assert_eq!(is_argument, is_sent, "{argument}: {method}");
+            }
+            assert!(
+                ["thing_id", "from_", "limit"]
+                    .iter()
+                    .all(|name| head.contains(&format!(" {name}: "))),
+                "{method}"
+            );
+        }
+        let typescript = typescript::operations(&contract);
+        for name in ["getThing", "listThings", "sendThing", "uploadThing"] {
+            let (_, method) = typescript.split_once(&format!("  {name}(")).unwrap();
+            let (head, body) = method.split_once("return ").unwrap();
+            let (body, _) = body.split_once("}\n").unwrap();
+            assert!(head.contains("from?: string; limit?: string"), "{method}");
+            for argument in ["thing_id", "query", "body", "file", "filename", "options"] {
+                let is_argument = head.contains(&format!("{argument}: "))
+                    || head.contains(&format!("{argument}?: "));
+                let is_sent = body
+                    .split(|c: char| !c.is_alphanumeric() && c != '_')
+                    .any(|word| word == argument);
+                assert_eq!(is_argument, is_sent, "{argument}: {head}{body}");
+            }
+        }
+    }
+
     #[test]
     fn the_clients_are_those_of_the_contract() {
         super::run(true).unwrap();

@@ -131,11 +131,16 @@ fn call(operation: &Operation) -> String {
     if matches!(operation.answer, Answer::List(_)) {
         return format!("self._list({path}, {query})");
     }
+    let query = match operation.query.is_empty() {
+        true => String::new(),
+        false => format!(", query={query}"),
+    };
     let key = if operation.is_keyed { ", key=idempotency_key or new_key()" } else { "" };
+    let method = &operation.method;
     match &operation.body {
-        Body::File => format!("self._upload({path}, file, filename{key})"),
-        Body::Json(_) => format!("self._call(\"{}\", {path}, body=body{key})", operation.method),
-        Body::None => format!("self._call(\"{}\", {path}{key})", operation.method),
+        Body::File => format!("self._upload({path}, file, filename{query}{key})"),
+        Body::Json(_) => format!("self._call(\"{method}\", {path}, body=body{query}{key})"),
+        Body::None => format!("self._call(\"{method}\", {path}{query}{key})"),
     }
 }
 

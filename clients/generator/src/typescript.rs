@@ -56,9 +56,7 @@ fn method(operation: &Operation) -> String {
     let key = if operation.is_keyed { "isKeyed: true" } else { "" };
     let (answer, call) = match (&operation.answer, &operation.body) {
         (Answer::List(name), _) => {
-            let mut fields: Vec<_> = operation.query.iter().map(property).collect();
-            fields.push("cursor?: string".to_owned());
-            arguments.push(format!("query: {{ {} }} = {{}}", fields.join("; ")));
+            arguments.push(query(operation, Some("cursor?: string")));
             (format!("Listing<{name}>"), format!("this.list({path}, query, options)"))
         }
         (answer, body) => {
@@ -74,7 +72,13 @@ fn method(operation: &Operation) -> String {
                     "file: { file, filename }"
                 }
             };
-            let given = [content, key].into_iter().filter(|part| !part.is_empty());
+            let given_query = if operation.query.is_empty() {
+                ""
+            } else {
+                arguments.push(query(operation, None));
+                "query"
+            };
+            let given = [content, given_query, key].into_iter().filter(|part| !part.is_empty());
             let given = given.collect::<Vec<_>>().join(", ");
             let given = if given.is_empty() { "{}".to_owned() } else { format!("{{ {given} }}") };
             let answer = match answer {
@@ -96,6 +100,14 @@ fn method(operation: &Operation) -> String {
     }
     _ = writeln!(out, "    return {call};\n  }}");
     out
+}
+
+/// The argument with the query of an operation, and `more`, a property that is not among its fields.
+fn query(operation: &Operation, more: Option<&str>) -> String {
+    let fields: Vec<_> =
+        operation.query.iter().map(property).chain(more.map(str::to_owned)).collect();
+    let default = if operation.query.iter().any(|field| field.is_required) { "" } else { " = {}" };
+    format!("query: {{ {} }}{default}", fields.join("; "))
 }
 
 fn property(field: &Field) -> String {

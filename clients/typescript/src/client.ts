@@ -34,6 +34,7 @@ export interface Options {
 interface Content {
   body?: object;
   file?: { file: Blob; filename: string | undefined };
+  query?: object;
   isKeyed?: boolean;
 }
 
@@ -116,7 +117,7 @@ export class Client {
 
   protected list<T>(path: string, query: { cursor?: string }, options: Options = {}): Listing<T> {
     const fetchPage = (cursor: string | undefined) =>
-      this.call<ListPage<T>>("GET", path + queryString({ ...query, cursor }), {}, options);
+      this.call<ListPage<T>>("GET", path, { query: { ...query, cursor } }, options);
     return new Listing(fetchPage, query.cursor);
   }
 
@@ -144,7 +145,7 @@ export class Client {
       try {
         watch.start();
         const request = { method, headers, body, signal: watch.signal, redirect: "error" as const };
-        const response = await this.#fetch(this.#baseUrl + path, request);
+        const response = await this.#fetch(this.#baseUrl + path + queryString(content.query ?? {}), request);
         if (response.ok) return await read(response, watch);
         error = apiError(response.status, response.headers, parsed(await response.text()));
       } catch (cause) {

@@ -143,8 +143,12 @@ export class Cicerone extends Client {
    * the sources answer its first question. A later similar question opens it again. There are no
    * pages, since the order changes with each question. Permission: `conversations:read`.
    */
-  listGaps(agent_id: string, options?: Options): Promise<GapList> {
-    return this.call("GET", `/v1/agents/${segment(agent_id)}/gaps`, {}, options);
+  listGaps(
+    agent_id: string,
+    query: { status?: "open" | "answered" | "dismissed"; limit?: number } = {},
+    options?: Options,
+  ): Promise<GapList> {
+    return this.call("GET", `/v1/agents/${segment(agent_id)}/gaps`, { query }, options);
   }
 
   /**

@@ -101,8 +101,16 @@ class Client(_Settings):
             time.sleep(0.5)
         return source
 
-    def _call(self, method: str, path: str, *, body: Any = None, key: str | None = None) -> Any:
-        return _json(self._send(method, path, _content(body, key)))
+    def _call(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Any = None,
+        query: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> Any:
+        return _json(self._send(method, path, {**_content(body, key), **_query(query or {})}))
 
     def _upload(self, path: str, file: FileInput, filename: str | None, *, key: str) -> Any:
         content = {"files": {"file": named_file(file, filename)}, **_content(None, key)}
@@ -110,7 +118,7 @@ class Client(_Settings):
 
     def _list(self, path: str, query: Mapping[str, Any]) -> Listing[Any]:
         def fetch(cursor: str | None) -> Any:
-            return _json(self._send("GET", path, _query(query, cursor)))
+            return self._call("GET", path, query={**query, "cursor": cursor})
 
         return Listing(fetch)
 
@@ -181,8 +189,17 @@ class AsyncClient(_Settings):
             await asyncio.sleep(0.5)
         return source
 
-    async def _call(self, method: str, path: str, *, body: Any = None, key: str | None = None) -> Any:
-        return _json(await self._send(method, path, _content(body, key)))
+    async def _call(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Any = None,
+        query: Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> Any:
+        content = {**_content(body, key), **_query(query or {})}
+        return _json(await self._send(method, path, content))
 
     async def _upload(self, path: str, file: FileInput, filename: str | None, *, key: str) -> Any:
         content = {"files": {"file": named_file(file, filename)}, **_content(None, key)}
@@ -190,7 +207,7 @@ class AsyncClient(_Settings):
 
     def _list(self, path: str, query: Mapping[str, Any]) -> AsyncListing[Any]:
         async def fetch(cursor: str | None) -> Any:
-            return _json(await self._send("GET", path, _query(query, cursor)))
+            return await self._call("GET", path, query={**query, "cursor": cursor})
 
         return AsyncListing(fetch)
 
@@ -218,9 +235,9 @@ def _content(body: Any, key: str | None) -> dict[str, Any]:
     return content
 
 
-def _query(query: Mapping[str, Any], cursor: str | None) -> dict[str, Any]:
-    given = {**query, "cursor": cursor}
-    return {"params": {name: value for name, value in given.items() if value is not None}}
+def _query(query: Mapping[str, Any]) -> dict[str, Any]:
+    given = {name: value for name, value in query.items() if value is not None}
+    return {"params": given} if given else {}
 
 
 def _json(response: httpx.Response) -> Any:

@@ -196,7 +196,7 @@ class Cicerone(Client):
         similar question opens it again. There are no pages, since the order changes with each
         question. Permission: `conversations:read`.
         """
-        answer: GapList = self._call("GET", f"/v1/agents/{segment(agent_id)}/gaps")
+        answer: GapList = self._call("GET", f"/v1/agents/{segment(agent_id)}/gaps", query={"status": status, "limit": limit})
         return answer
 
     def update_gap(
@@ -938,7 +938,7 @@ class AsyncCicerone(AsyncClient):
         similar question opens it again. There are no pages, since the order changes with each
         question. Permission: `conversations:read`.
         """
-        answer: GapList = await self._call("GET", f"/v1/agents/{segment(agent_id)}/gaps")
+        answer: GapList = await self._call("GET", f"/v1/agents/{segment(agent_id)}/gaps", query={"status": status, "limit": limit})
         return answer
 
     async def update_gap(
