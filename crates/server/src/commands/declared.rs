@@ -53,8 +53,7 @@ pub(crate) fn plan(environment: &Environment, arguments: &PlanArguments) -> Resu
     let api = ApiClient::new(environment, arguments.from.server.as_deref())?;
     let pruning = Pruning::from(&arguments.prune);
     wiring::runtime(1)?.block_on(async {
-        let state = ObservedState::of(&api, &wanted).await?;
-        let plan = Plan::of(&wanted, &state, pruning)?;
+        let (state, plan) = planned(&api, &wanted, pruning).await?;
         if let Some(path) = &arguments.out {
             SavedPlan::new(api.server(), file, pruning, &wanted, &state, &plan)?.write(path)?;
         }
@@ -125,8 +124,7 @@ async fn converge(
 ) -> Result<(), Failure> {
     let mut said = String::new();
     for round in 0..ROUNDS {
-        let state = ObservedState::of(executor.api, executor.wanted).await?;
-        let plan = Plan::of(executor.wanted, &state, pruning)?;
+        let (state, plan) = planned(executor.api, executor.wanted, pruning).await?;
         if round == 0
             && let Some(saved) = saved
         {
@@ -150,6 +148,25 @@ async fn converge(
         }
     }
     Err(Failure::new(format!("after {ROUNDS} plans there is still something to do; {said}")))
+}
+
+/// What the server has, and the steps to what is wanted.
+async fn planned(
+    api: &ApiClient,
+    wanted: &Wanted,
+    pruning: Pruning,
+) -> Result<(ObservedState, Plan), Failure> {
+    let mut is_second = false;
+    loop {
+        let state = ObservedState::of(api, wanted).await?;
+        let plan = Plan::of(wanted, &state, pruning)?;
+        match secrets::check_free(wanted, &plan) {
+            Ok(()) => return Ok((state, plan)),
+            // Another run may have created the object since the server was asked, and have written the file.
+            Err(_) if !is_second => is_second = true,
+            Err(failure) => return Err(failure),
+        }
+    }
 }
 
 fn wanted(file: &Path) -> Result<Wanted, Failure> {

@@ -151,6 +151,37 @@ async fn secrets_are_written_for_their_owner_and_nowhere_else() {
 }
 
 #[tokio::test]
+async fn a_secret_of_another_server_is_not_replaced() {
+    let file = format!(
+        "version: 1\nset: museum\nagents: {{guide: {{name: Guide, widgets: {{site: {{write_to: s/site}}}}}}}}\n\
+         webhooks: {{ops: {{url: '{NOWHERE}', write_to: s/ops}}}}\n\
+         keys: {{ci: {{permissions: ['agents:read'], write_to: s/ci}}}}\n"
+    );
+    let one = Place::new(&[("cicerone.yaml", &file)]);
+    one.apply();
+    one.ends(0, &["plan"]);
+    let files = ["s/site", "s/ops", "s/ci"];
+    let secrets = files.map(|name| one.read(name));
+    let written: Vec<(&str, &str)> =
+        files.into_iter().zip(secrets.iter().map(String::as_str)).collect();
+    let two = Place::new(&[("cicerone.yaml", &file)]);
+    two.write(&written);
+    for command in ["plan", "apply"] {
+        let (_, errors) = two.ends(1, &[command]);
+        for part in
+            ["`s/site` for widget `guide/site`", "`s/ops` for webhook `ops`", "`s/ci` for key `ci`"]
+        {
+            assert!(errors.contains(part), "{errors}");
+        }
+    }
+    assert!(two.client.list_all("/v1/agents", 10).await.is_empty(), "nothing was created");
+    assert_eq!(files.map(|name| two.read(name)), secrets);
+    std::fs::remove_dir_all(two.path("s")).unwrap();
+    two.apply();
+    assert!(files.iter().zip(&secrets).all(|(name, secret)| two.read(name) != *secret));
+}
+
+#[tokio::test]
 async fn a_key_without_a_permission_gets_the_reason() {
     let place = Place::new(&[(
         "cicerone.yaml",

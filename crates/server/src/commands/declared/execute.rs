@@ -174,23 +174,7 @@ impl<'a> Executor<'a> {
 
     /// The wanted object of a step.
     fn object(&self, kind: ObjectKind, key: &str) -> Result<&'a WantedObject, Failure> {
-        let objects = match kind {
-            ObjectKind::Agent => {
-                return self
-                    .wanted
-                    .agent(key)
-                    .map(|agent| &agent.object)
-                    .ok_or_else(|| unknown(kind, key));
-            }
-            ObjectKind::Widget => {
-                let mut widgets = self.wanted.widgets();
-                return widgets.find(|one| one.key == key).ok_or_else(|| unknown(kind, key));
-            }
-            ObjectKind::Webhook => &self.wanted.webhooks,
-            ObjectKind::Key | ObjectKind::Source => &self.wanted.keys,
-        };
-        let mut objects = objects.iter().flatten();
-        objects.find(|object| object.key == key).ok_or_else(|| unknown(kind, key))
+        self.wanted.object(kind, key).ok_or_else(|| unknown(kind, key))
     }
 
     fn agent_id(&self, key: &str) -> Option<String> {

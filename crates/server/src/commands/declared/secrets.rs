@@ -5,7 +5,31 @@ use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
+use super::plan::{Action, Plan};
+use super::wanted::Wanted;
 use crate::failure::Failure;
+
+/// Checks that the files for secrets of new objects do not exist: such a file has the only copy of a secret, perhaps of
+/// another server.
+pub(super) fn check_free(wanted: &Wanted, plan: &Plan) -> Result<(), Failure> {
+    let mut taken = Vec::new();
+    for step in plan.steps.iter().filter(|step| step.action == Action::Create) {
+        let object = wanted.object(step.kind, &step.key);
+        let Some(path) = object.and_then(|object| object.write_to.as_deref()) else { continue };
+        // A link that leads nowhere would be replaced too.
+        if path.symlink_metadata().is_ok() {
+            taken.push(format!("`{}` for {} `{}`", path.display(), step.kind.name(), step.key));
+        }
+    }
+    match taken.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::new(format!(
+            "files for secrets of objects that are new on this server exist already: {}; they may contain secrets of \
+             another server: move them, or change `write_to`",
+            taken.join(", ")
+        ))),
+    }
+}
 
 /// Writes a secret to a file with mode 0600. An existing file is replaced.
 pub(super) fn write(path: &Path, secret: &str) -> Result<(), Failure> {

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::content::{Content, hash_of, text_file};
 use super::manifest::{AgentEntry, Field, KeyEntry, Manifest, TextFrom, WebhookEntry};
+use super::observed::ObjectKind;
 use crate::api_client::object;
 use crate::failure::Failure;
 
@@ -120,6 +121,18 @@ impl Wanted {
 
     pub(super) fn agent(&self, key: &str) -> Option<&WantedAgent> {
         self.agents.iter().find(|agent| agent.object.key == key)
+    }
+
+    /// The object of a kind with that key; `None` for a source.
+    pub(super) fn object(&self, kind: ObjectKind, key: &str) -> Option<&WantedObject> {
+        let is_it = |object: &&WantedObject| object.key == key;
+        match kind {
+            ObjectKind::Agent => self.agent(key).map(|agent| &agent.object),
+            ObjectKind::Source => None,
+            ObjectKind::Widget => self.widgets().find(is_it),
+            ObjectKind::Webhook => self.webhooks.iter().flatten().find(is_it),
+            ObjectKind::Key => self.keys.iter().flatten().find(is_it),
+        }
     }
 
     /// The widgets of all agents.
