@@ -376,7 +376,14 @@ fn repeated(status: u16, headers: &HeaderMap) -> Option<Option<Duration>> {
 /// The server's message about a request that it refused.
 fn said(method: &Method, path: &str, status: u16, body: &[u8]) -> String {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
-    let field = |name: &str| body.get("error")?.get(name)?.as_str();
+    let error = body.get("error");
+    let bad = error.and_then(|error| error.get("errors")?.as_array());
+    if let Some(bad) = bad.filter(|bad| bad.len() > 1) {
+        let bad =
+            bad.iter().map(|bad| format!("`{}` {}", text(bad, "param"), text(bad, "message")));
+        return format!("{method} {path}: {status}: {}", bad.collect::<Vec<_>>().join("; "));
+    }
+    let field = |name: &str| error?.get(name)?.as_str();
     match (field("param"), field("message")) {
         (Some(param), Some(message)) if !message.contains(param) => {
             format!("{method} {path}: {status}: `{param}` {message}")
@@ -459,6 +466,14 @@ mod tests {
         let body = json!({ "error": { "message": "must be active", "param": "status" } });
         let text = said(&Method::POST, "/v1/agents", 400, body.to_string().as_bytes());
         assert_eq!(text, "POST /v1/agents: 400: `status` must be active");
+        let errors = json!([
+            { "param": "name", "message": "is required" },
+            { "param": "temperature", "message": "must be between 0.0 and 2.0" },
+        ]);
+        let body = json!({ "error": { "message": "`name` is required, and 1 more", "param": "name", "errors": errors } });
+        let text = said(&Method::POST, "/v1/agents", 400, body.to_string().as_bytes());
+        let all = "`name` is required; `temperature` must be between 0.0 and 2.0";
+        assert_eq!(text, format!("POST /v1/agents: 400: {all}"));
         let text = said(&Method::GET, "/", 502, b"<html>");
         assert_eq!(text, "GET /: the server answered 502");
     }

@@ -46,7 +46,7 @@ async fn an_error_names_the_file_the_place_and_the_reason() {
         (
             "a.yaml",
             "version: 1\nset: s\nagents: {a: {name: A, temperature: .nan}}\n",
-            ["agents.a.temperature", "must be a number", ""],
+            ["agents.a.temperature", "must be between 0.0 and 2.0", ""],
         ),
         (
             "a.yaml",
@@ -93,6 +93,21 @@ async fn an_error_names_the_file_the_place_and_the_reason() {
 }
 
 #[tokio::test]
+async fn what_the_server_would_refuse_is_refused_before_the_first_step() {
+    let place = Place::new(&[(
+        "cicerone.yaml",
+        "version: 1\nset: s\nagents:\n  a: {name: A}\n  b: {name: B, temperature: 9, max_tokens: 0, answer_floor: x}\n",
+    )]);
+    for command in ["plan", "apply"] {
+        let (_, errors) = place.ends(1, &[command]);
+        for field in ["temperature", "max_tokens", "answer_floor"] {
+            assert!(errors.contains(&format!("`agents.b.{field}` must be")), "{errors}");
+        }
+    }
+    assert!(place.client.list_all("/v1/agents", 10).await.is_empty(), "nothing was created");
+}
+
+#[tokio::test]
 async fn bombs_are_refused_soon() {
     let mut laughs = "version: 1\nset: s\na: &a [x, x, x, x, x, x, x, x, x]\n".to_owned();
     for (from, to) in
@@ -112,14 +127,17 @@ async fn bombs_are_refused_soon() {
 async fn what_the_server_refuses_names_the_request_and_the_field() {
     let place = Place::new(&[(
         "cicerone.yaml",
-        "version: 1\nset: s\nagents: {a: {name: A, temperature: 9}}\n",
+        "version: 1\nset: s\nagents: {a: {name: A, model: none}}\n",
     )]);
     let (_, errors) = place.ends(1, &["apply"]);
-    assert!(errors.contains("`temperature` must be between 0.0 and 2.0"), "{errors}");
-    place.write(&[(
-        "cicerone.yaml",
-        "version: 1\nset: s\nagents: {a: {name: A, sources: {b: {text: ''}}}}\n",
-    )]);
+    assert!(errors.contains("`model` must be one of"), "{errors}");
+    place.write(&[
+        (
+            "cicerone.yaml",
+            "version: 1\nset: s\nagents: {a: {name: A, sources: {b: {upload: b.exe}}}}\n",
+        ),
+        ("b.exe", "MZ\0"),
+    ]);
     let (_, errors) = place.ends(1, &["apply"]);
     assert!(errors.contains("source `a/b`: "), "{errors}");
 }

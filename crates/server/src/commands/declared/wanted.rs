@@ -1,5 +1,6 @@
 //! The objects that a file declares, with all references resolved.
 
+mod check;
 mod widget;
 
 use std::collections::BTreeMap;
@@ -172,19 +173,17 @@ fn agent(key: String, entry: AgentEntry, folder: &Path) -> Result<WantedAgent, F
     if !is_agent_key(&key) {
         return Err(Failure::new(format!("`{at}`: the key of an agent must not contain `/`")));
     }
+    let prompt = match &entry.system_prompt {
+        Field::Absent => Field::Absent,
+        Field::Null => Field::Null,
+        Field::Value(TextFrom::Inline(text)) => Field::Value(text.clone()),
+        Field::Value(TextFrom::File(path)) => Field::Value(text_file(&folder.join(path))?),
+    };
+    check::agent(&at, &entry, &prompt)?;
     let mut fields = Map::new();
     fields.insert("name".to_owned(), json!(entry.name));
     add(&mut fields, "model", entry.model);
-    let prompt = match entry.system_prompt {
-        Field::Absent => Field::Absent,
-        Field::Null => Field::Null,
-        Field::Value(TextFrom::Inline(text)) => Field::Value(text),
-        Field::Value(TextFrom::File(path)) => Field::Value(text_file(&folder.join(path))?),
-    };
     add(&mut fields, "system_prompt", prompt);
-    if matches!(entry.temperature, Field::Value(number) if !number.is_finite()) {
-        return Err(Failure::new(format!("`{at}.temperature`: must be a number")));
-    }
     add(&mut fields, "temperature", entry.temperature);
     add(&mut fields, "max_tokens", entry.max_tokens);
     add(&mut fields, "retention_days", entry.retention_days);
@@ -205,8 +204,9 @@ fn agent(key: String, entry: AgentEntry, folder: &Path) -> Result<WantedAgent, F
                 let guarded = entry.guarded;
                 let content = Content::of(entry, folder)
                     .map_err(|problem| Failure::new(format!("`{at}`: {problem}")))?;
-                let hash = content.load()?.hash();
-                Ok(WantedSource { key: source, content, hash, guarded })
+                let loaded = content.load()?;
+                check::source(&at, &loaded)?;
+                Ok(WantedSource { key: source, content, hash: loaded.hash(), guarded })
             })
             .collect::<Result<Vec<_>, Failure>>()
     });
@@ -217,7 +217,9 @@ fn agent(key: String, entry: AgentEntry, folder: &Path) -> Result<WantedAgent, F
 }
 
 fn webhook(key: String, entry: WebhookEntry, folder: &Path) -> Result<WantedObject, Failure> {
-    check_key(&format!("webhooks.{key}"), &key, cicerone_domain::limits::MANAGED_KEY_CHARS)?;
+    let at = format!("webhooks.{key}");
+    check_key(&at, &key, cicerone_domain::limits::MANAGED_KEY_CHARS)?;
+    check::webhook(&at, &entry)?;
     let mut fields = Map::new();
     fields.insert("url".to_owned(), json!(entry.url));
     add(&mut fields, "events", entry.events);
@@ -242,8 +244,10 @@ fn api_key(
     {
         return Err(Failure::new(format!("`{at}.agents`: the file has no agent `{unknown}`")));
     }
+    let name = entry.name.clone().unwrap_or_else(|| key.clone());
+    check::api_key(&at, &name, &entry)?;
     let mut fields = Map::new();
-    fields.insert("name".to_owned(), json!(entry.name.unwrap_or_else(|| key.clone())));
+    fields.insert("name".to_owned(), json!(name));
     fields.insert("permissions".to_owned(), json!(entry.permissions));
     add(&mut fields, "agents", entry.agents);
     add(&mut fields, "expires_at", entry.expires_at);

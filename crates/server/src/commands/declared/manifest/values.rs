@@ -17,6 +17,16 @@ pub(in super::super) enum Field<T> {
     Value(T),
 }
 
+impl<T> Field<T> {
+    /// The value, if one is written.
+    pub(in super::super) const fn value(&self) -> Option<&T> {
+        match self {
+            Self::Value(value) => Some(value),
+            Self::Absent | Self::Null => None,
+        }
+    }
+}
+
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Field<T> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         Ok(Option::deserialize(from)?.map_or(Self::Null, Self::Value))

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use cicerone_domain::Error;
 use cicerone_domain::widget::{
     Appearance, GivenAppearance, GivenLimits, GivenWidget, IdentityRule, Look, Origins,
     WidgetLimits, WidgetPatch,
 };
 use serde_json::{Map, Value, json};
 
+use super::check::refused;
 use super::{WantedObject, check_key, finished};
 use crate::commands::declared::manifest::{AppearanceEntry, Field, LimitsEntry, WidgetEntry};
 use crate::failure::Failure;
@@ -52,17 +52,6 @@ pub(super) fn widget(
     WidgetPatch::parse(given.clone()).map_err(|error| refused(&at, error))?;
     let fields = fields(given);
     Ok(finished(key, fields, entry.write_to.map(|path| folder.join(path))))
-}
-
-/// The refusal of the widget at `at`, with all of its bad fields.
-fn refused(at: &str, error: Error) -> Failure {
-    match error {
-        Error::Invalid(bad) => {
-            let bad = bad.iter().map(|bad| format!("`{at}.{}` {}", bad.param, bad.message));
-            Failure::new(bad.collect::<Vec<_>>().join("; "))
-        }
-        other => Failure::from(other),
-    }
 }
 
 /// The fields that are given, as the API names and shows them.
