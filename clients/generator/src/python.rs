@@ -45,7 +45,7 @@ pub(super) fn operations(contract: &Contract) -> String {
         let (prefix, text) = if is_async {
             ("Async", "The same for programs that use asyncio.")
         } else {
-            ("", "A client with a method for every operation of the API.")
+            ("", "A client with methods for the operations of the API.")
         };
         _ = write!(out, "\n\nclass {prefix}Cicerone({prefix}Client):\n    \"\"\"{text}\"\"\"\n");
         for operation in &contract.operations {

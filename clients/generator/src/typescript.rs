@@ -33,7 +33,7 @@ pub(super) fn operations(contract: &Contract) -> String {
         _ = writeln!(out, "  {name},");
     }
     out += "} from \"./types.js\";\n\n";
-    out += "/** A client with a method for every operation of the API. */\n";
+    out += "/** A client with methods for the operations of the API. */\n";
     out += "export class Cicerone extends Client {";
     for operation in &contract.operations {
         out.push('\n');

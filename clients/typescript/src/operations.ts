@@ -54,7 +54,7 @@ import type {
   Widget,
 } from "./types.js";
 
-/** A client with a method for every operation of the API. */
+/** A client with methods for the operations of the API. */
 export class Cicerone extends Client {
   /** List agents. Newest first. Permission: `agents:read`. */
   listAgents(

@@ -1,4 +1,4 @@
-"""Client of Cicerone. `Cicerone` and `AsyncCicerone` have a method for every operation of the API."""
+"""Client of Cicerone. `Cicerone` and `AsyncCicerone` have methods for the operations of the API."""
 
 from .errors import (
     ApiError,

@@ -63,7 +63,7 @@ from .types import (
 
 
 class Cicerone(Client):
-    """A client with a method for every operation of the API."""
+    """A client with methods for the operations of the API."""
 
     def list_agents(
         self,
