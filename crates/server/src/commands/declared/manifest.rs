@@ -17,6 +17,9 @@ pub(super) use widget::{AppearanceEntry, LimitsEntry, WidgetEntry};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Manifest {
+    /// The JSON Schema for editors, which JSON has no comments for.
+    #[serde(default, rename = "$schema")]
+    _schema: Option<String>,
     /// The version of the format.
     pub(super) version: u32,
     /// The name under which the server records what the file manages.

@@ -97,7 +97,7 @@ mod tests {
                     system_prompt: {file: p.md}\n    sources:\n      f: {qa: [{question: Q, answer: A}]}\n";
         let toml = "version = 1\nset = \"s\"\n[agents.a]\nname = \"A\"\nsystem_prompt = { file = \"p.md\" }\n\
                     [agents.a.sources.f]\nqa = [{ question = \"Q\", answer = \"A\" }]\n";
-        let json = r#"{"version": 1, "set": "s", "agents": {"a": {"name": "A", "system_prompt": {"file": "p.md"},
+        let json = r#"{"$schema": "cicerone.schema.json", "version": 1, "set": "s", "agents": {"a": {"name": "A", "system_prompt": {"file": "p.md"},
             "sources": {"f": {"qa": [{"question": "Q", "answer": "A"}]}}}}}"#;
         for (text, format) in [(yaml, Format::Yaml), (toml, Format::Toml), (json, Format::Json)] {
             let manifest = parse(text, format).unwrap();
