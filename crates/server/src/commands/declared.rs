@@ -17,7 +17,7 @@ mod wanted;
 use std::path::Path;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::api_client::ApiClient;
 use crate::cli::{ApplyArguments, ExportArguments, PlanArguments, PruneArguments};
@@ -25,8 +25,8 @@ use crate::configuration::Environment;
 use crate::failure::Failure;
 use crate::{output, wiring};
 use execute::{Executor, Outcome};
-use observed::ObservedState;
-use plan::{Plan, Pruning};
+use observed::{ObjectKind, ObservedState};
+use plan::{Action, Plan, Pruning, Step};
 use saved::SavedPlan;
 use wanted::Wanted;
 
@@ -160,6 +160,7 @@ async fn planned(
     loop {
         let state = ObservedState::of(api, wanted).await?;
         let plan = Plan::of(wanted, &state, pruning)?;
+        check_visible(api, &plan).await?;
         match secrets::check_free(wanted, &plan) {
             Ok(()) => return Ok((state, plan)),
             // Another run may have created the object since the server was asked, and have written the file.
@@ -167,6 +168,20 @@ async fn planned(
             Err(failure) => return Err(failure),
         }
     }
+}
+
+/// Checks that agents that seem to be new are: a key that is restricted to agents sees no others, and cannot create one.
+async fn check_visible(api: &ApiClient, plan: &Plan) -> Result<(), Failure> {
+    let is_new = |step: &&Step| step.action == Action::Create && step.kind == ObjectKind::Agent;
+    let Some(step) = plan.steps.iter().find(is_new) else { return Ok(()) };
+    let me = api.get("/v1/me").await?;
+    if me.pointer("/api_key/agent_ids").is_none_or(Value::is_null) {
+        return Ok(());
+    }
+    let key = &step.key;
+    Err(Failure::new(format!(
+        "the API key is restricted to agents: it does not see agent `{key}`, if there is one, and cannot create it"
+    )))
 }
 
 fn wanted(file: &Path) -> Result<Wanted, Failure> {

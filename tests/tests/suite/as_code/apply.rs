@@ -197,6 +197,25 @@ async fn a_key_without_a_permission_gets_the_reason() {
 }
 
 #[tokio::test]
+async fn a_key_that_does_not_see_the_agent_is_told_so() {
+    let file = "version: 1\nset: museum\nagents: {guide: {name: Guide}}\n";
+    let place = Place::new(&[("cicerone.yaml", file)]);
+    place.apply();
+    let guide = id(&place.client.list_all("/v1/agents", 10).await[0]);
+    let other = place.client.agent().await;
+    for (agent, status) in [(&guide, 0), (&other, 1)] {
+        let body = json!({ "name": "Limited", "permissions": ["*"], "agent_ids": [agent] });
+        let key = place.client.post("/v1/api_keys", body).await.expect(201);
+        let limited = place.client.with_key(key["key"].as_str().unwrap());
+        let limited = Place::of(limited, &[("cicerone.yaml", file)]);
+        for command in ["plan", "apply"] {
+            let (_, errors) = limited.ends(status, &[command]);
+            assert_eq!(errors.contains("does not see agent `guide`"), status == 1, "{errors}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn the_schema_is_printed_without_a_server() {
     let place = Place::new(&[]);
     let (schema, _) = place.ends(0, &["apply", "--schema"]);
