@@ -28,6 +28,8 @@ pub(super) struct Operation {
     pub(super) places: Vec<Field>,
     pub(super) query: Vec<Field>,
     pub(super) body: Body,
+    /// Whether the body can be omitted.
+    pub(super) is_body_optional: bool,
     /// Whether it takes an `Idempotency-Key`.
     pub(super) is_keyed: bool,
     pub(super) answer: Answer,
@@ -115,6 +117,7 @@ impl Operation {
             places: Vec::new(),
             query: Vec::new(),
             body: body(&given["requestBody"]["content"])?,
+            is_body_optional: given["requestBody"]["required"] != true,
             is_keyed: false,
             answer: Answer::Nothing,
         };

@@ -96,6 +96,7 @@ mod tests {
                 "get": operation("getThing", "Thing", &[], json!(null)),
                 "head": operation("listThings", "ThingList", &[parameter("cursor", "query")], json!(null)),
                 "post": operation("sendThing", "Thing", std::slice::from_ref(&key), json_body(true)),
+                "patch": operation("replaceThing", "Thing", std::slice::from_ref(&key), json_body(false)),
                 "put": operation("uploadThing", "Thing", &[key], file),
             } },
             "components": { "schemas": schemas },
@@ -106,10 +107,10 @@ mod tests {
     #[test]
     fn every_argument_is_sent() {
         let contract = contract();
-        assert_eq!(contract.operations.len(), 4);
+        assert_eq!(contract.operations.len(), 5);
         let python = python::operations(&contract);
         let methods: Vec<&str> = python.split("def ").skip(1).collect();
-        assert_eq!(methods.len(), 8);
+        assert_eq!(methods.len(), 10);
         for method in methods {
             let (head, body) = method.split_once(") ->").unwrap();
             for argument in [
@@ -137,11 +138,12 @@ mod tests {
             );
         }
         let typescript = typescript::operations(&contract);
-        for name in ["getThing", "listThings", "sendThing", "uploadThing"] {
+        for name in ["getThing", "listThings", "sendThing", "uploadThing", "replaceThing"] {
             let (_, method) = typescript.split_once(&format!("  {name}(")).unwrap();
             let (head, body) = method.split_once("return ").unwrap();
             let (body, _) = body.split_once("}\n").unwrap();
             assert!(head.contains("from?: string; limit?: string"), "{method}");
+            assert_eq!(head.contains("body: Thing = {}"), name == "replaceThing", "{head}");
             for argument in ["thing_id", "query", "body", "file", "filename", "options"] {
                 let is_argument = head.contains(&format!("{argument}: "))
                     || head.contains(&format!("{argument}?: "));

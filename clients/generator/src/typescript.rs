@@ -63,7 +63,8 @@ fn method(operation: &Operation) -> String {
             let content = match body {
                 Body::None => "",
                 Body::Json(name) => {
-                    arguments.push(format!("body: {name}"));
+                    let default = if operation.is_body_optional { " = {}" } else { "" };
+                    arguments.push(format!("body: {name}{default}"));
                     "body"
                 }
                 Body::File => {

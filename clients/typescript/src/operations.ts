@@ -580,7 +580,7 @@ export class Cicerone extends Client {
    * were replaced earlier expire no later than that: 0 ends all of them. Permission:
    * `agents:write`.
    */
-  rotateWidgetSecret(widget_id: string, body: RotateSecret, options?: Options): Promise<IssuedWidget> {
+  rotateWidgetSecret(widget_id: string, body: RotateSecret = {}, options?: Options): Promise<IssuedWidget> {
     return this.call("POST", `/v1/widgets/${segment(widget_id)}/rotate_secret`, { body, isKeyed: true }, options);
   }
 
