@@ -93,7 +93,7 @@ async fn read_file(
     mut file: IncomingFile,
 ) -> Result<ReceivedFile, RequestError> {
     let name = part.content_disposition().and_then(|disposition| disposition.get_filename());
-    let filename = name.unwrap_or_default().to_owned();
+    let filename = decoded(name.unwrap_or_default());
     let pace = Pace::new(pause);
     let mut bytes = 0_u64;
     while let Some(piece) = next(part, pace.left(bytes)).await? {
@@ -101,6 +101,12 @@ async fn read_file(
         file.append(piece).await?;
     }
     Ok(ReceivedFile { filename, file })
+}
+
+/// The name as the sender has it. Browsers, and clients that follow the HTML standard, send a quotation mark and line ends
+/// as `%22`, `%0D` and `%0A`, and every other character, `%` too, as it is.
+fn decoded(name: &str) -> String {
+    name.replace("%22", "\"").replace("%0D", "\r").replace("%0A", "\n")
 }
 
 /// How long the arrival of a file may pause.
@@ -140,9 +146,14 @@ async fn next<T, E>(
 mod tests {
     use std::time::Duration;
 
-    use super::{LEAST_BYTES_PER_SECOND, Pace};
+    use super::{LEAST_BYTES_PER_SECOND, Pace, decoded};
 
     const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn only_what_the_html_standard_encodes_is_decoded() {
+        assert_eq!(decoded("50%25 of%20%22all%22%0D%0A.txt"), "50%25 of%20\"all\"\r\n.txt");
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_file_that_arrives_too_slowly_is_refused_after_the_pause() {

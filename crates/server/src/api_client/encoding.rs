@@ -40,8 +40,8 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 /// not contain it.
 pub(super) fn multipart(name: &str, bytes: &[u8]) -> (String, Vec<u8>) {
     let boundary = hex(&Sha256::digest(bytes));
-    let name: String =
-        name.chars().filter(|c| !c.is_control()).map(|c| if c == '"' { '\'' } else { c }).collect();
+    let name: String = name.chars().filter(|c| !c.is_control()).collect();
+    let name = name.replace('"', "%22");
     let mut body = format!(
         "--{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\
          Content-Type: application/octet-stream\r\n\r\n"
@@ -83,6 +83,6 @@ mod tests {
     fn a_name_cannot_break_out_of_its_header() {
         let (_, body) = multipart("a\"\r\nX: y", b"z");
         let body = String::from_utf8(body).unwrap();
-        assert!(body.contains("filename=\"a'X: y\"\r\n"), "{body}");
+        assert!(body.contains("filename=\"a%22X: y\"\r\n"), "{body}");
     }
 }

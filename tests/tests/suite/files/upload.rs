@@ -75,6 +75,12 @@ async fn a_filename_keeps_its_last_part_only() {
 }
 
 #[tokio::test]
+async fn a_filename_with_quotation_marks_arrives_as_browsers_encode_it() {
+    let file = client().upload("%22new%22%0D%0A 50%.txt", "The museum opens at nine.").await;
+    assert_eq!(file.expect(201)["filename"], "\"new\" 50%.txt");
+}
+
+#[tokio::test]
 async fn an_empty_file_is_refused() {
     client().upload("hours.txt", "").await.refused(422, "validation_error");
 }
