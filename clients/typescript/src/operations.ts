@@ -588,7 +588,7 @@ export class Cicerone extends Client {
    * Replace the token. A token that was replaced earlier stops working, even if it was to be
    * kept for longer. Permission: `agents:write`.
    */
-  rotateWidgetToken(widget_id: string, body: RotateToken, options?: Options): Promise<Widget> {
+  rotateWidgetToken(widget_id: string, body: RotateToken = {}, options?: Options): Promise<Widget> {
     return this.call("POST", `/v1/widgets/${segment(widget_id)}/rotate_token`, { body, isKeyed: true }, options);
   }
 }

@@ -336,6 +336,9 @@ async fn token_and_secret_are_replaced() {
     let issued = client.post_nothing(&format!("{path}/rotate_secret")).await.expect(200);
     assert_ne!(issued["identity_secret"], widget["identity_secret"]);
     assert_eq!(issued["token"], rotated["token"]);
+    // The body is optional.
+    let again = client.post_nothing(&format!("{path}/rotate_token")).await.expect(200);
+    assert_ne!(again["token"], rotated["token"]);
 }
 
 #[tokio::test]

@@ -21,7 +21,7 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::Widgets, Method::POST, path, handle)
         .named("rotateWidgetToken", "Replace the token")
         .details("A token that was replaced earlier stops working, even if it was to be kept for longer.")
-        .body::<RotateToken>()
+        .optional_body::<RotateToken>()
         .keyed()
         .gives::<WidgetView<'_>>(200)
         .refuses(400, BAD_BODY)
@@ -44,7 +44,7 @@ impl Body for RotateToken {
 }
 
 async fn handle(caller: Authorized<AgentsWrite>, app: App, mut incoming: Incoming) -> Answer {
-    let (kept_for, key) = incoming.keyed_body::<RotateToken>(&app).await?;
+    let (kept_for, key) = incoming.keyed_optional_body::<RotateToken>(&app).await?;
     let id = incoming.path_id();
     Change::new(&app, &caller, key)
         .audited(AuditAction::WidgetTokenRotated, None)
