@@ -12,7 +12,7 @@ use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, Secur
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
     Components, ComponentsBuilder, ContentBuilder, HttpMethod, Info, InfoBuilder, License, OpenApi,
-    OpenApiBuilder, Paths, Ref, RefOr, Required, Schema,
+    OpenApiBuilder, Paths, Ref, RefOr, Required, Schema, Server,
 };
 
 use crate::endpoint::{Access, BodyDescription, Endpoint, Schemas, Tag};
@@ -38,6 +38,8 @@ pub fn openapi(extra_models: &[String]) -> OpenApi {
     }
     OpenApiBuilder::new()
         .info(info())
+        // The origin that the document comes from.
+        .servers(Some([Server::new("/")]))
         .tags(Some(Tag::ALL.map(tag)))
         .paths(paths)
         .components(Some(components(endpoints, extra_models)))
@@ -75,8 +77,6 @@ fn components(endpoints: Vec<Endpoint>, extra_models: &[String]) -> Components {
     let components = ComponentsBuilder::new()
         .security_scheme(BEARER, SecurityScheme::Http(bearer))
         .security_scheme(VISITOR, SecurityScheme::Http(visitor));
-    let components = answers::early_refusals()
-        .fold(components, |components, (name, response)| components.response(name, response));
     let mut schemas = Schemas::new();
     for endpoint in endpoints {
         for add in endpoint.description.schemas {
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn every_reference_has_a_target_and_every_schema_is_used() {
+    fn every_reference_has_a_target_and_every_component_is_used() {
         let document = document();
         let mut found = Vec::new();
         references(&document, &mut found);
@@ -195,16 +195,20 @@ mod tests {
             let pointer = reference.trim_start_matches('#');
             assert!(document.pointer(pointer).is_some(), "{reference}");
         }
-        for name in document["components"]["schemas"].as_object().unwrap().keys() {
-            let reference = format!("#/components/schemas/{name}");
-            assert!(found.contains(&reference.as_str()), "{name} is not used");
+        let components = document["components"].as_object().unwrap();
+        for (kind, named) in components.iter().filter(|(kind, _)| *kind != "securitySchemes") {
+            for name in named.as_object().unwrap().keys() {
+                let reference = format!("#/components/{kind}/{name}");
+                assert!(found.contains(&reference.as_str()), "{reference} is not used");
+            }
         }
     }
 
     #[test]
-    fn it_is_openapi_3_1_and_names_this_servers_models() {
+    fn it_is_openapi_3_1_and_names_this_server_and_its_models() {
         let document = document();
         assert_eq!(document["openapi"], "3.1.0");
+        assert_eq!(document["servers"], json!([{ "url": "/" }]));
         let models = document.pointer("/components/schemas/CreateAgent/properties/model/enum");
         assert!(models.unwrap().as_array().unwrap().contains(&Value::from("local-model")));
     }

@@ -13,11 +13,16 @@ use crate::endpoint::{Access, AnswerSchema, Description, Endpoint};
 use crate::error::{ErrorBody, STATUS_CODES, StatusRow};
 use crate::response::JSON;
 
+/// The statuses of refusals before a request reaches an operation. The description of the document names them, and no
+/// operation does.
+const EARLY: [u16; 3] = [405, 408, 431];
+
 /// The schemas of refusals, by name.
 pub(super) fn error_schemas() -> Vec<(String, RefOr<Schema>)> {
     let mut all = vec![(ErrorBody::name().into_owned(), ErrorBody::schema())];
     ErrorBody::schemas(&mut all);
-    all.extend(STATUS_CODES.iter().map(|row| (format!("Error{}", row.status), error_of(row))));
+    let rows = STATUS_CODES.iter().filter(|row| !EARLY.contains(&row.status));
+    all.extend(rows.map(|row| (format!("Error{}", row.status), error_of(row))));
     all
 }
 
@@ -49,19 +54,6 @@ fn error_of(row: &StatusRow) -> RefOr<Schema> {
     AllOfBuilder::new().item(Ref::from_schema_name("Error")).item(narrowed).into()
 }
 
-/// The refusals before a request reaches an endpoint, by the names of their responses.
-pub(super) fn early_refusals() -> impl Iterator<Item = (&'static str, Response)> {
-    [("MethodNotAllowed", 405), ("RequestTimeout", 408), ("RequestHeadTooLarge", 431)]
-        .into_iter()
-        .filter_map(|(name, status)| {
-            let row = STATUS_CODES.iter().find(|row| row.status == status)?;
-            let response = refusal(None, status, row.meaning);
-            let allow = header("The methods that the path supports.", string());
-            let response = if status == 405 { response.header("Allow", allow) } else { response };
-            Some((name, response.build()))
-        })
-}
-
 /// Every answer that an endpoint can give.
 pub(super) fn responses(endpoint: &Endpoint) -> Responses {
     let success = endpoint.description.success;
@@ -80,7 +72,7 @@ pub(super) fn responses(endpoint: &Endpoint) -> Responses {
     });
     refusals
         .fold(all, |all, (status, condition)| {
-            all.response(status.to_string(), refusal(Some(endpoint), status, condition).build())
+            all.response(status.to_string(), refusal(endpoint, status, condition).build())
         })
         .build()
 }
@@ -145,7 +137,7 @@ fn success_of(endpoint: &Endpoint) -> Response {
             )
         }
     };
-    let response = with_headers(ResponseBuilder::new().description(about), Some(endpoint));
+    let response = with_headers(ResponseBuilder::new().description(about), endpoint);
     let response = contents
         .into_iter()
         .fold(response, |response, (media_type, content)| response.content(media_type, content));
@@ -154,19 +146,18 @@ fn success_of(endpoint: &Endpoint) -> Response {
 }
 
 fn accepted(endpoint: &Endpoint, condition: &str) -> Response {
-    with_headers(ResponseBuilder::new().description(condition), Some(endpoint)).build()
+    with_headers(ResponseBuilder::new().description(condition), endpoint).build()
 }
 
-fn refusal(endpoint: Option<&Endpoint>, status: u16, condition: &str) -> ResponseBuilder {
+fn refusal(endpoint: &Endpoint, status: u16, condition: &str) -> ResponseBuilder {
     let error = Ref::from_schema_name(format!("Error{status}"));
-    let own = endpoint.map(|endpoint| &endpoint.description);
-    let schema: RefOr<Schema> = match own {
-        Some(Description { answer: AnswerSchema::Json(answer), own_errors, .. })
-            if own_errors.contains(&status) =>
-        {
-            AnyOfBuilder::new().item(error).item(Ref::from_schema_name(answer)).into()
-        }
-        Some(_) | None => error.into(),
+    let Description { answer, own_errors, .. } = &endpoint.description;
+    let schema: RefOr<Schema> = if let AnswerSchema::Json(answer) = answer
+        && own_errors.contains(&status)
+    {
+        AnyOfBuilder::new().item(error).item(Ref::from_schema_name(answer)).into()
+    } else {
+        error.into()
     };
     let response = ResponseBuilder::new()
         .description(condition)
@@ -189,10 +180,10 @@ fn refusal(endpoint: Option<&Endpoint>, status: u16, condition: &str) -> Respons
 const LIMIT: &str = "The limit in requests per minute: that of the key or that of the account, whichever is closer to \
     being reached.";
 
-fn with_headers(response: ResponseBuilder, endpoint: Option<&Endpoint>) -> ResponseBuilder {
+fn with_headers(response: ResponseBuilder, endpoint: &Endpoint) -> ResponseBuilder {
     let request_id = header("The request's id.", ObjectBuilder::from(id("req_")));
     let response = response.header("X-Request-Id", request_id);
-    if endpoint.is_none_or(|endpoint| endpoint.access == Access::Open) {
+    if endpoint.access == Access::Open {
         return response;
     }
     response
