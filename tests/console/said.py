@@ -57,6 +57,7 @@ def stopped(page, agent):
     expect(status).to_have_text("The agent is writing.")
     page.get_by_role("button", name="Stop").click()
     expect(status).to_have_text("The reply was stopped.")
+    waiting.pop().abort()
     page.unroute("**/v1/conversations")
     page.get_by_role("button", name="Ask again").click()
     expect(status).to_have_text("The reply is complete.")

@@ -41,10 +41,9 @@ impl Read<'_> {
     /// the sentence that introduces it.
     pub(super) fn whole_block(&self, unit: usize) -> Option<(usize, usize)> {
         let units = self.quoted.units();
-        let is_alike = |one: Kind, other: Kind| match (one, other) {
-            (Kind::Row, Kind::Row) => true,
-            (Kind::Item { .. }, Kind::Item { .. }) => true,
-            _ => false,
+        let is_alike = |one: Kind, other: Kind| match one {
+            Kind::Item { .. } => matches!(other, Kind::Item { .. }),
+            one => one == Kind::Row && other == Kind::Row,
         };
         let Unit { block, kind, .. } = units.get(unit)?;
         let is_of_block =
