@@ -14,12 +14,16 @@ use super::dom::elements;
 pub(super) enum Purpose {
     /// A control; it contains no running text.
     Control,
+    /// Something to click or to choose from: a control if it has a link, a button or a list.
+    Choice,
+    /// What the site recommends: references to other pages, if it has a link.
+    Reference,
     /// Text that is not part of the main content.
     Beside,
 }
 
 /// Words in the names of controls.
-const CONTROLS: [&str; 31] = [
+const CONTROLS: [&str; 27] = [
     "ad",
     "ads",
     "advert",
@@ -28,12 +32,10 @@ const CONTROLS: [&str; 31] = [
     "breadcrumbs",
     "byline",
     "compartir",
-    "cta",
     "feedback",
     "helpful",
     "login",
     "masthead",
-    "menu",
     "meta",
     "morelinks",
     "nav",
@@ -42,18 +44,18 @@ const CONTROLS: [&str; 31] = [
     "pager",
     "pagination",
     "partager",
-    "rating",
     "readmore",
     "share",
     "sharing",
     "signup",
     "social",
-    "tags",
     "teilen",
     "vote",
 ];
+/// Words in the names of controls that also name content: the menu of a restaurant.
+const CHOICES: [&str; 4] = ["cta", "menu", "rating", "tags"];
 /// Words in the names of elements that are not part of the content.
-const BESIDE: [&str; 26] = [
+const BESIDE: [&str; 25] = [
     "affiliate",
     "author",
     "authors",
@@ -71,7 +73,6 @@ const BESIDE: [&str; 26] = [
     "popup",
     "promo",
     "publicidad",
-    "recommended",
     "related",
     "relatedposts",
     "sharedaddy",
@@ -160,7 +161,8 @@ pub(super) fn purpose(
     headings: &Headings,
 ) -> Option<Purpose> {
     let classes = node.attr("class").unwrap_or_default().split_ascii_whitespace();
-    let by_class = classes.filter(|class| !is_describing(class)).flat_map(words).find_map(of_word);
+    let classes = classes.filter(|class| !is_describing(class) && !is_policy(class));
+    let by_class = classes.flat_map(words).find_map(of_word);
     by_class.or_else(|| of_id(document, node, headings))
 }
 
@@ -198,6 +200,10 @@ fn of_word(word: &str) -> Option<Purpose> {
     let is_among = |words: &[&str]| words.iter().any(|known| word.eq_ignore_ascii_case(known));
     if is_among(&CONTROLS) {
         Some(Purpose::Control)
+    } else if is_among(&CHOICES) {
+        Some(Purpose::Choice)
+    } else if word.eq_ignore_ascii_case("recommended") {
+        Some(Purpose::Reference)
     } else {
         is_among(&BESIDE).then_some(Purpose::Beside)
     }
@@ -207,6 +213,11 @@ fn is_describing(class: &str) -> bool {
     words(class).next().is_some_and(|first| {
         DESCRIBING.iter().any(|describing| first.eq_ignore_ascii_case(describing))
     })
+}
+
+/// Whether a class names a text about cookies and the like, and not a notice of them.
+fn is_policy(class: &str) -> bool {
+    words(class).any(|word| word.eq_ignore_ascii_case("policy"))
 }
 
 /// The words of a name, separated by punctuation, digits or capitals: `share-buttons`, `shareButtons`.

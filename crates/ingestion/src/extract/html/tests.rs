@@ -166,6 +166,28 @@ fn names_are_read_word_by_word_and_advertisements_are_short() {
 }
 
 #[test]
+fn names_of_controls_do_not_hide_content_without_links() {
+    let pier = prose("pier");
+    for kept in [
+        "<div class=menu-item><h3>Pizza</h3><p>With tomato, 10 euro.</p></div>",
+        "<p class=cta>Call 040 5555 today.</p>",
+        "<div class=rating>4.5 of 5 stars from 120 reviews.</div>",
+        "<table class=tags><tr><th>Tag<th>Meaning<tr><td>red<td>Danger to ships.</table>",
+        "<div class='plan recommended'><h3>Pro</h3><p>29 euro a month.</p></div>",
+        "<div class=cookie-policy><h2>Cookies</h2><p>We store one for an hour.</p></div>",
+    ] {
+        let html =
+            format!("<main><h1>Pier</h1><p>{pier}</p>{kept}<p>{pier}</p><code>x</code></main>");
+        let text = text(&html);
+        assert_eq!(text.matches(pier.trim()).count(), 2, "{kept}: {text}");
+        let between = text.split(pier.trim()).nth(1).unwrap();
+        assert!(!between.trim().is_empty(), "{kept}: {text}");
+    }
+    let links = "<main><p>x</p><ul class=menu><li><a href=/a>Elsewhere</a></ul><div class=recommended><a href=/b>Elsewhere</a></div></main>";
+    assert!(!text(links).contains("Elsewhere"));
+}
+
+#[test]
 fn a_wrapper_with_the_text_is_content_even_if_it_is_called_share() {
     let (pier, others) = (prose("pier"), prose("visitors").repeat(3));
     let html = format!(

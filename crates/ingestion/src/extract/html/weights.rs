@@ -14,6 +14,9 @@ const MOST: usize = 70;
 /// An element with more letters and digits outside links is more than a control like a bar of share buttons.
 const CONTROL: usize = 300;
 
+/// A control has a link or the like among its first nodes. The limit avoids visiting all nodes below nested elements.
+const FIRST: usize = 1_000;
+
 /// The minimum number of letters and digits of a marked body.
 const BODY: usize = 400;
 
@@ -81,6 +84,8 @@ impl<'d> Weights<'d> {
         (plain < self.most || self.is_apart_from_body(node))
             && match self.purpose(node) {
                 Some(Purpose::Control) => plain <= CONTROL,
+                Some(Purpose::Choice) => plain <= CONTROL && has_choice(node),
+                Some(Purpose::Reference) => has_choice(node),
                 Some(Purpose::Beside) => true,
                 None => false,
             }
@@ -146,6 +151,16 @@ impl<'d> Weights<'d> {
         }
         weight
     }
+}
+
+/// Whether something in an element can be clicked, or chosen from a list.
+fn has_choice(node: &Node<'_>) -> bool {
+    node.descendants().take(FIRST).any(|inner| {
+        matches!(
+            inner.name(),
+            Some("a" | "button" | "form" | "input" | "nav" | "ol" | "select" | "ul")
+        )
+    })
 }
 
 /// Whether the page marks an element as the body of its article.
