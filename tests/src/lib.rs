@@ -21,6 +21,7 @@ pub mod process;
 pub mod raw;
 pub mod received;
 pub mod receiver;
+pub mod relay;
 pub mod restores;
 pub mod scenario;
 pub mod site;

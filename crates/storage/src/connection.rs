@@ -1,6 +1,7 @@
 //! One connection to either database.
 
 mod any;
+mod attempts;
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -15,7 +16,8 @@ pub(crate) use any::{AnyConnection, Either};
 use crate::deadline;
 use crate::error::OpenError;
 use crate::storage::Limits;
-use crate::url::{DatabaseUrl, Target};
+use crate::url::{self, DatabaseUrl, Target};
+pub(crate) use attempts::Attempts;
 
 /// What a connection to a SQLite file is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +40,7 @@ pub(crate) fn connect(url: &DatabaseUrl, access: Access) -> Result<AnyConnection
     let failed = |cause: String| OpenError::Connect { url: url.clone(), cause };
     match &url.0 {
         Target::Postgres(address) => {
-            let mut connection = PgConnection::establish(address)
+            let mut connection = PgConnection::establish(&url::with_limits(address))
                 .map_err(|error| failed(error.to_string().trim_end().to_owned()))?;
             // libpq writes notices to standard error, for example that a table already exists.
             connection
@@ -118,7 +120,8 @@ fn enter_wal(connection: &mut SqliteConnection) -> QueryResult<()> {
 }
 
 /// Limits how long a PostgreSQL statement may run, and how long a transaction may stay idle. Transactions that write
-/// have their own limit, set when they begin. SQLite's statements end at the deadline of their thread.
+/// have their own limit, set when they begin. SQLite's statements end at the deadline of their thread. If the server does
+/// not answer at all, the thread is given up (`db/post.rs`).
 fn bound(connection: &mut AnyConnection, limits: Limits) -> QueryResult<()> {
     match connection.either() {
         Either::Postgres(connection) => connection.batch_execute(&format!(
@@ -137,6 +140,7 @@ pub(crate) struct Manager {
     pub(crate) url: DatabaseUrl,
     pub(crate) access: Access,
     pub(crate) limits: Limits,
+    pub(crate) attempts: Attempts,
 }
 
 /// A connection to PostgreSQL that has sent or received a larger value is closed after its work.
@@ -154,26 +158,26 @@ pub(crate) fn note_value(value: &str) {
     }
 }
 
-/// Runs work on a connection of a pool, and notes if that leaves the connection with large buffers. The buffers of
+/// Runs work on a connection of a pool. Also returns whether that leaves the connection with large buffers. The buffers of
 /// PostgreSQL's client library grow to twice the largest value and are freed with the connection only.
 pub(crate) fn with_noted_values<T>(
-    pooled: &mut Pooled,
+    connection: &mut AnyConnection,
     work: impl FnOnce(&mut AnyConnection) -> T,
-) -> T {
+) -> (T, bool) {
     HAD_LARGE_VALUE.set(false);
-    let outcome = work(&mut pooled.connection);
-    let is_postgres = pooled.connection.is_postgres();
-    pooled.is_swollen |= is_postgres && HAD_LARGE_VALUE.get();
-    outcome
+    let outcome = work(connection);
+    (outcome, connection.is_postgres() && HAD_LARGE_VALUE.get())
 }
 
+/// A place of a pool, with its connection.
 pub(crate) struct Pooled {
-    pub(crate) connection: AnyConnection,
+    /// `None` while a thread works with it. The place is given to another connection if the thread does not come back.
+    pub(crate) connection: Option<AnyConnection>,
     /// Set by the work that finds the connection lost; the pool then replaces it. Diesel alone does
     /// not notice a connection lost while a statement was being sent.
     pub(crate) is_lost: bool,
     /// Whether its buffers are large. The pool then replaces it too.
-    is_swollen: bool,
+    pub(crate) is_swollen: bool,
 }
 
 impl r2d2::ManageConnection for Manager {
@@ -181,22 +185,24 @@ impl r2d2::ManageConnection for Manager {
     type Error = OpenError;
 
     fn connect(&self) -> Result<Pooled, OpenError> {
-        let mut connection = connect(&self.url, self.access)?;
-        bound(&mut connection, self.limits).map_err(|error| OpenError::Connect {
-            url: self.url.clone(),
-            cause: error.to_string(),
+        let (url, access, limits) = (self.url.clone(), self.access, self.limits);
+        let connection = self.attempts.make(&self.url, move || {
+            let mut connection = connect(&url, access)?;
+            match bound(&mut connection, limits) {
+                Ok(()) => Ok(connection),
+                Err(error) => Err(OpenError::Connect { url, cause: error.to_string() }),
+            }
         })?;
-        Ok(Pooled { connection, is_lost: false, is_swollen: false })
+        Ok(Pooled { connection: Some(connection), is_lost: false, is_swollen: false })
     }
 
-    fn is_valid(&self, pooled: &mut Pooled) -> Result<(), OpenError> {
-        pooled
-            .connection
-            .ping()
-            .map_err(|error| OpenError::Connect { url: self.url.clone(), cause: error.to_string() })
+    /// The pool does not ask: a lost connection is noticed by the work that needs it.
+    fn is_valid(&self, _: &mut Pooled) -> Result<(), OpenError> {
+        Ok(())
     }
 
     fn has_broken(&self, pooled: &mut Pooled) -> bool {
-        pooled.is_lost || pooled.is_swollen || pooled.connection.is_broken()
+        let is_broken = pooled.connection.as_mut().is_none_or(AnyConnection::is_broken);
+        is_broken || pooled.is_lost || pooled.is_swollen
     }
 }

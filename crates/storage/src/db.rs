@@ -4,6 +4,7 @@ mod changes;
 mod checkpoint;
 mod gathered;
 mod kept;
+mod post;
 mod threads;
 mod writer;
 mod writes;
@@ -16,7 +17,9 @@ use cicerone_domain::idempotency::Completion;
 use cicerone_domain::{Error, Id, kind};
 use r2d2::Pool;
 
-use crate::connection::{Access, AnyConnection, Manager, Pooled, connect, with_noted_values};
+use crate::connection::{
+    Access, AnyConnection, Attempts, Manager, Pooled, connect, with_noted_values,
+};
 use crate::deadline;
 use crate::error::{OpenError, TransactionError};
 use crate::idempotency;
@@ -27,6 +30,7 @@ use crate::usage::Counted;
 pub(crate) use changes::Changes;
 pub(crate) use gathered::{Gather, Gathered};
 use kept::{OwnedWork, Work, keeping, valued};
+use post::Post;
 use threads::Threads;
 pub(crate) use threads::{closed, too_late};
 use writer::{Purpose, Writer};
@@ -93,10 +97,16 @@ impl Db {
             .max_lifetime(if is_sqlite { None } else { Some(Duration::from_secs(1_800)) })
             .idle_timeout(if is_sqlite { None } else { Some(POSTGRES_IDLE) })
             .error_handler(Box::new(LogErrors))
-            .build_unchecked(Manager { url: url.clone(), access, limits });
+            .build_unchecked(Manager {
+                url: url.clone(),
+                access,
+                limits,
+                attempts: Attempts::default(),
+            });
         // On SQLite only long reads use the threads. They leave two connections to short reads.
         let threads = if is_sqlite { size.saturating_sub(2).max(1) } else { size };
-        let threads = Arc::new(Threads::start("storage", threads, options.connection_timeout)?);
+        let patience = options.connection_timeout;
+        let threads = Arc::new(Threads::start("storage", threads, patience, !is_sqlite)?);
         let (writes, url) = (Arc::default(), Arc::new(url.clone()));
         Ok(Self { pool, threads, writer, limits, writes, url, party: None })
     }
@@ -113,7 +123,9 @@ impl Db {
 
     async fn read_apart(&self, mut work: OwnedWork) -> Result<(), Error> {
         let (pool, limit) = (self.pool.clone(), self.limits.read);
-        let read = Box::new(move || pooled(&pool, &mut |c| limited("read", limit, c, &mut *work)));
+        let read = Box::new(move |post: &Post| {
+            pooled(&pool, post, ("read", limit), &mut |c| limited("read", limit, c, &mut *work))
+        });
         self.threads.run(self.party, read).await
     }
 
@@ -125,9 +137,10 @@ impl Db {
         F: FnMut(&mut AnyConnection) -> Result<T, TransactionError> + Send + 'static,
     {
         if self.writer.is_some()
-            && let Some(mut connection) = self.pool.try_get()
+            && let Some(mut pooled) = self.pool.try_get()
+            && let Some(c) = &mut pooled.connection
         {
-            let (c, limit) = (&mut connection.connection, self.limits.read);
+            let limit = self.limits.read;
             return valued(&mut work, |work| limited("read", limit, c, work)).map_err(Error::from);
         }
         self.read(work).await
@@ -197,7 +210,7 @@ impl Db {
             return writer.run(self.party, purpose, work).await;
         }
         let changes = self.changes();
-        self.threads.run(self.party, Box::new(move || changes.run(&mut *work))).await
+        self.threads.run(self.party, Box::new(move |post| changes(post).run(&mut *work))).await
     }
 
     /// Whether each change is a transaction of its own. On SQLite, one writer commits the changes of all
@@ -210,18 +223,20 @@ impl Db {
     /// apart](Self::commits_apart).
     pub(crate) async fn with_changes(
         &self,
-        work: impl FnOnce(&Changes) + Send + 'static,
+        work: impl FnOnce(&Changes<'_>) + Send + 'static,
     ) -> Result<(), Error> {
         let changes = self.changes();
-        let work = Box::new(move || {
-            work(&changes);
+        let work = Box::new(move |post: &Post| {
+            work(&changes(post));
             Ok(())
         });
         self.threads.run(self.party, work).await
     }
 
-    fn changes(&self) -> Changes {
-        Changes { pool: self.pool.clone(), limits: self.limits, writes: Arc::clone(&self.writes) }
+    /// The way to the database for the thread of a post.
+    fn changes(&self) -> impl FnOnce(&Post) -> Changes<'_> + Send + use<> {
+        let (pool, limits, writes) = (self.pool.clone(), self.limits, Arc::clone(&self.writes));
+        move |post| Changes { post, pool, limits, writes }
     }
 
     /// How long work waits for its turn at a thread.
@@ -269,7 +284,7 @@ impl Db {
             return Ok(());
         }
         let url = Arc::clone(&self.url);
-        let work = Box::new(move || {
+        let work = Box::new(move |_: &Post| {
             let mut connection = connect(&url, Access::Write).map_err(Error::unavailable)?;
             if checkpoint::empty(&mut connection).map_err(TransactionError::from)? {
                 return Ok(());
@@ -302,12 +317,23 @@ fn completing<T>(
 }
 
 /// Runs `work` on a connection of the pool: again on the next one if it was lost, and again after a
-/// deadlock. A lost connection leaves the pool, which replaces it.
-fn pooled(pool: &Pool<Manager>, work: Work<'_>) -> Result<(), Error> {
+/// deadlock. A lost connection leaves the pool, which replaces it. So does one that does not answer although the `limit`
+/// of the work is over; then the thread is given up.
+fn pooled(
+    pool: &Pool<Manager>,
+    post: &Post,
+    limit: (&'static str, Duration),
+    work: Work<'_>,
+) -> Result<(), Error> {
     let mut patience = Patience { lost: pool.max_size(), repeats: REPEATS };
     loop {
-        let mut pooled = check_out(pool)?;
-        match with_noted_values(&mut pooled, &mut *work) {
+        let pooled = check_out(pool)?;
+        let done = post.with(pooled, limit, |c| with_noted_values(c, &mut *work));
+        let Some(((outcome, is_swollen), mut pooled)) = done else {
+            return Err(Error::unavailable("the database did not answer in time"));
+        };
+        pooled.is_swollen |= is_swollen;
+        match outcome {
             Ok(()) => return Ok(()),
             Err(failure) => patience.try_again(&mut pooled, failure)?,
         }

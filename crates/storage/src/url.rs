@@ -2,6 +2,22 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The seconds that libpq waits for a connection to each host, unless the address says otherwise.
+const CONNECT_SECONDS: u64 = 5;
+/// Parameters that make libpq notice a server that has gone away, with their values unless the address has its own: half a
+/// minute without an answer of the other machine ends a connection.
+const ALIVE: [(&str, u64); 4] = [
+    ("keepalives_idle", 30),
+    ("keepalives_interval", 10),
+    ("keepalives_count", 3),
+    ("tcp_user_timeout", 30_000),
+];
+/// The parameter for [`CONNECT_SECONDS`].
+const CONNECT_TIMEOUT: &str = "connect_timeout";
+/// How much longer than it may take to reach the hosts an attempt to connect may take.
+const FIRST_STATEMENTS: Duration = Duration::from_secs(5);
 
 /// A database: a SQLite file, or a PostgreSQL server. Neither `Display` nor `Debug` shows a password.
 #[derive(Clone, PartialEq, Eq)]
@@ -53,6 +69,37 @@ impl DatabaseUrl {
     }
 }
 
+/// The address of a PostgreSQL server for libpq: with limits of time for whatever it says nothing about.
+pub(crate) fn with_limits(address: &str) -> String {
+    let (start, parameters) = address.split_once('?').unwrap_or((address, ""));
+    let mut parameters = parameters.to_owned();
+    for (name, value) in [(CONNECT_TIMEOUT, CONNECT_SECONDS)].into_iter().chain(ALIVE) {
+        if parameter(address, name).is_none() {
+            let between = if parameters.is_empty() { "" } else { "&" };
+            parameters.push_str(&format!("{between}{name}={value}"));
+        }
+    }
+    format!("{start}?{parameters}")
+}
+
+/// The longest that an attempt to connect to this address may take, including the first statements. `None` if the
+/// address asks for no limit.
+pub(crate) fn connect_limit(address: &str) -> Option<Duration> {
+    let seconds = match parameter(address, CONNECT_TIMEOUT) {
+        Some(text) => text.parse().unwrap_or(CONNECT_SECONDS),
+        None => CONNECT_SECONDS,
+    };
+    let start = address.split_once('?').map_or(address, |(start, _)| start);
+    let hosts = start.matches(',').count() as u64 + 1;
+    (seconds > 0).then(|| Duration::from_secs(seconds.saturating_mul(hosts)) + FIRST_STATEMENTS)
+}
+
+fn parameter<'a>(address: &'a str, name: &str) -> Option<&'a str> {
+    let (_, parameters) = address.split_once('?')?;
+    let mut pairs = parameters.split('&').filter_map(|pair| pair.split_once('='));
+    pairs.find_map(|(key, value)| (key == name).then_some(value))
+}
+
 impl fmt::Display for DatabaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
@@ -83,7 +130,28 @@ fn without_secrets(url: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{DatabaseUrl, ParseDatabaseUrlError};
+    use std::time::Duration;
+
+    use super::{DatabaseUrl, ParseDatabaseUrlError, connect_limit, with_limits};
+
+    #[test]
+    fn a_connection_has_limits_of_time_and_those_of_its_address_come_first() {
+        assert_eq!(
+            with_limits("postgres://ann@a,b/c"),
+            "postgres://ann@a,b/c?connect_timeout=5&keepalives_idle=30&keepalives_interval=10\
+             &keepalives_count=3&tcp_user_timeout=30000"
+        );
+        assert_eq!(
+            with_limits("postgres://a/c?connect_timeout=9&sslmode=disable&tcp_user_timeout=7"),
+            "postgres://a/c?connect_timeout=9&sslmode=disable&tcp_user_timeout=7\
+             &keepalives_idle=30&keepalives_interval=10&keepalives_count=3"
+        );
+        let limit = |address| connect_limit(address).map(|limit| limit.as_secs());
+        assert_eq!(limit("postgres://a,b/c"), Some(15));
+        assert_eq!(limit("postgres://a/c?connect_timeout=9"), Some(14));
+        assert_eq!(limit("postgres://a/c?connect_timeout=0"), None);
+        assert_eq!(connect_limit("postgres://a/c"), Some(Duration::from_secs(10)));
+    }
 
     #[test]
     fn both_databases_are_read() {

@@ -10,6 +10,7 @@
 )]
 
 use std::io::{BufRead as _, BufReader};
+use std::net::SocketAddr;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -124,6 +125,16 @@ impl Cluster {
         let file = file.to_str().expect("UTF-8");
         let options = ["--clean", "--if-exists", "--single-transaction", "--dbname"];
         self.run("pg_restore", &[&options[..], &[name(url).as_str(), file]].concat());
+    }
+
+    /// The address of a database for clients that connect to its socket through `relay`, at `HOST:PORT`.
+    pub fn through(&self, relay: SocketAddr, url: &DatabaseUrl) -> String {
+        format!("postgres://postgres@{relay}/{}", name(url))
+    }
+
+    /// The socket that it listens on.
+    pub fn socket(&self) -> PathBuf {
+        Path::new(&self.folder).join(".s.PGSQL.5432")
     }
 
     fn create(&self, options: &[&str]) -> DatabaseUrl {

@@ -40,6 +40,7 @@ mod me;
 mod meaning;
 mod model;
 mod on_postgres;
+mod on_silent_postgres;
 mod openai;
 mod operations;
 mod own_clients;

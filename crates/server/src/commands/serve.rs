@@ -23,8 +23,10 @@ use crate::telemetry::{self, Traces};
 use crate::wiring::{self, Parts};
 use sweep::Sweep;
 
-/// The longest that a stop takes.
+/// The longest that a stop waits for requests and jobs in progress.
 const STOP_GRACE: Duration = Duration::from_secs(30);
+/// How long it then waits for the database. What is not committed by then is as if the process had been killed.
+const CLOSE_GRACE: Duration = Duration::from_secs(3);
 /// Connections that the system accepts before the server does. Clients beyond this number retry
 /// after a second, so a burst of connections would delay everybody. The system may allow fewer.
 const BACKLOG: i32 = 4_096;
@@ -65,8 +67,19 @@ async fn serve(
     let address = listener
         .local_addr()
         .map_err(|error| Failure::because("`CICERONE_BIND`: no address", &error))?;
-    let parts = Parts::open(configuration, environment, Some(address)).await?;
-    let root = parts.keys.ensure_root(configuration.root_key.clone()).await?;
+    let opening = async {
+        let parts = Parts::open(configuration, environment, Some(address)).await?;
+        let root = parts.keys.ensure_root(configuration.root_key.clone()).await?;
+        let cursor_secret = parts.keys.cursor_secret().await?;
+        Ok::<_, Failure>((parts, root, cursor_secret))
+    };
+    let (parts, root, cursor_secret) = tokio::select! {
+        opened = opening => opened?,
+        signal = signals.received() => {
+            tracing::info!(signal, "stopped before the server was ready");
+            return Ok(());
+        }
+    };
     let conversations = parts.conversations.clone();
     let storage = Arc::clone(&parts.storage);
     let mut work = start_work(&parts);
@@ -75,8 +88,8 @@ async fn serve(
         mcp: configuration.mcp.clone(),
         ..configuration.settings.http()
     };
-    let application =
-        Application { join_trace, ..application(configuration, settings, parts, &mut work).await? };
+    let application = application(configuration, settings, parts, cursor_secret, &mut work)?;
+    let application = Application { join_trace, ..application };
     let server = cicerone_http::serve(listener, application)
         .map_err(|error| Failure::because("cannot start the HTTP server", &error))?;
     let handle = server.handle();
@@ -99,19 +112,23 @@ async fn serve(
         conversations.drain().await;
         http
     };
-    let stopped = tokio::select! {
-        stopped = tokio::time::timeout(STOP_GRACE, stopped) => stopped,
+    let stopping = async {
+        let stopped = tokio::time::timeout(STOP_GRACE, stopped).await;
+        if stopped.is_err() {
+            tracing::warn!(
+                "the grace period is over: abandoning requests and jobs that are still in progress"
+            );
+        }
+        if tokio::time::timeout(CLOSE_GRACE, storage.close()).await.is_err() {
+            tracing::warn!("the database does not answer: abandoning work that it has not done");
+        }
+        stopped.unwrap_or(Ok(()))
+    };
+    let outcome = tokio::select! {
+        outcome = stopping => outcome,
         never = signals.exit_at_next() => match never {},
     };
-    match stopped {
-        Ok(outcome) => {
-            outcome.map_err(|error| Failure::because("the HTTP server failed", &error))?
-        }
-        Err(_) => tracing::warn!(
-            "the grace period is over: abandoning requests and jobs that are still in progress"
-        ),
-    }
-    storage.close().await;
+    outcome.map_err(|error| Failure::because("the HTTP server failed", &error))?;
     tracing::info!("stopped");
     Ok(())
 }
@@ -171,10 +188,11 @@ fn start_work(parts: &Parts) -> Supervisor {
     work
 }
 
-async fn application(
+fn application(
     configuration: &Configuration,
     settings: HttpSettings,
     parts: Parts,
+    cursor_secret: [u8; 32],
     work: &mut Supervisor,
 ) -> Result<Application, Failure> {
     let failing = work.failing();
@@ -194,7 +212,7 @@ async fn application(
             None
         };
     Ok(Application {
-        cursor_secret: parts.keys.cursor_secret().await?,
+        cursor_secret,
         agents: parts.agents,
         sources: parts.sources,
         sites: parts.sites,

@@ -29,8 +29,8 @@ pub(crate) struct Settings {
     /// its owner only.
     #[schema(value_type = String)]
     pub(crate) data_dir: PathBuf,
-    /// The database: `sqlite:PATH` or `postgres://USER:PASSWORD@HOST/NAME`. Unset: the file
-    /// `cicerone.db` in the data directory.
+    /// The database: `sqlite:PATH` or `postgres://USER:PASSWORD@HOST/NAME`, with libpq's parameters such as
+    /// `?sslmode=require&connect_timeout=10`. Unset: the file `cicerone.db` in the data directory.
     pub(crate) database_url: Option<String>,
     /// Where uploads are kept: `file:PATH` or `s3://BUCKET/PREFIX`. Unset: the folder `objects` in the
     /// data directory.

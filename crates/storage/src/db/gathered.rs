@@ -149,25 +149,36 @@ async fn store_waiting<K: Copy + Eq + Hash + Send + 'static, G: Gather>(
         }
         let (began, patience) = (Instant::now(), G::patience(&db));
         let gathered = Arc::clone(&entry.gathered);
-        let work = move |changes: &Changes| {
+        let replies: Replies<G> = Arc::default();
+        let own = Arc::clone(&replies);
+        let work = move |changes: &Changes<'_>| {
             for _ in 0..TRANSACTIONS {
+                if changes.are_given_up() {
+                    return;
+                }
                 let batch = gathered.take(place, patience);
                 if batch.is_empty() {
                     return;
                 }
-                store_batch(changes, batch);
+                store_batch(changes, batch, &own);
             }
         };
         if let Err(error) = db.with_changes(work).await {
+            refuse::<G>(&replies, || Error::unavailable(error.to_string()));
             entry.gathered.refuse(place, began, &error);
         }
     }
 }
 
+/// The callers whose changes are being stored. If the database does not answer, they are answered without the thread that
+/// stores the changes, and are no longer here when it comes back.
+type Replies<G> = Arc<Mutex<VecDeque<Reply<G>>>>;
+
 /// Stores changes in one transaction. If one of them is refused, each is stored alone.
-fn store_batch<G: Gather>(changes: &Changes, batch: Vec<Waiting<G>>) {
-    let (all, replies): (Vec<G>, Vec<Reply<G>>) =
+fn store_batch<G: Gather>(changes: &Changes<'_>, batch: Vec<Waiting<G>>, replies: &Replies<G>) {
+    let (all, callers): (Vec<G>, VecDeque<Reply<G>>) =
         batch.into_iter().map(|waiting| (waiting.change, waiting.reply)).unzip();
+    *replies.lock() = callers;
     if all.len() == 1 {
         return store_alone(changes, all, replies);
     }
@@ -181,6 +192,7 @@ fn store_batch<G: Gather>(changes: &Changes, batch: Vec<Waiting<G>>) {
     });
     match outcome {
         Ok(stored) => {
+            let replies = std::mem::take(&mut *replies.lock());
             for ((change, stored), reply) in all.into_iter().zip(stored).zip(replies) {
                 deliver::<G>(reply, stored.map(|stored| (change, stored)));
             }
@@ -199,9 +211,9 @@ fn store_batch<G: Gather>(changes: &Changes, batch: Vec<Waiting<G>>) {
 
 /// Stores each change in its own transaction. Once the database or the row of the place is unavailable, the rest is refused
 /// for the same reason, instead of waiting for it one after the other.
-fn store_alone<G: Gather>(changes: &Changes, all: Vec<G>, replies: Vec<Reply<G>>) {
+fn store_alone<G: Gather>(changes: &Changes<'_>, all: Vec<G>, replies: &Replies<G>) {
     let mut unavailable: Option<String> = None;
-    for (change, reply) in all.into_iter().zip(replies) {
+    for change in all {
         let stored = match &unavailable {
             Some(cause) => Err(Error::unavailable(cause.clone())),
             None => changes.write(|c| change.store(c)),
@@ -209,11 +221,13 @@ fn store_alone<G: Gather>(changes: &Changes, all: Vec<G>, replies: Vec<Reply<G>>
         if let Err(Error::Unavailable(cause)) = &stored {
             unavailable.get_or_insert_with(|| cause.to_string());
         }
+        let Some(reply) = replies.lock().pop_front() else { return };
         deliver::<G>(reply, stored.map(|stored| (change, stored)));
     }
 }
 
-fn refuse<G: Gather>(replies: Vec<Reply<G>>, error: impl Fn() -> Error) {
+fn refuse<G: Gather>(replies: &Replies<G>, error: impl Fn() -> Error) {
+    let replies = std::mem::take(&mut *replies.lock());
     replies.into_iter().for_each(|reply| deliver::<G>(reply, Err(error())));
 }
 

@@ -68,7 +68,7 @@ fn readyz_fails_while_a_task_panics_again_and_again() {
             }
         });
         let settings = configuration.settings.http();
-        let application = application(&configuration, settings, parts, &mut work).await.unwrap();
+        let application = application(&configuration, settings, parts, [7; 32], &mut work).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let server = cicerone_http::serve(listener, application).unwrap();
