@@ -15,6 +15,7 @@
 pub mod answer;
 pub mod bucket;
 pub mod client;
+pub mod disk;
 pub mod embedder;
 pub mod patience;
 pub mod process;

@@ -3,7 +3,6 @@
 //! itself as soon as there is space.
 
 mod load;
-mod mount;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,6 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, ensure};
 use cicerone_storage::DatabaseUrl;
 use cicerone_tests::client::Client;
+use cicerone_tests::disk::{Ballast, Disk};
 use cicerone_tests::process::Server;
 use clap::Args;
 use diesel::prelude::*;
@@ -19,7 +19,6 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use self::load::{Load, WRITERS};
-use self::mount::{Ballast, Mount};
 use crate::bench::memory;
 use crate::crash::model::{Model, Pending};
 use crate::crash::verify::census;
@@ -57,8 +56,8 @@ const STATES: [&str; 2] = ["trained", "failed"];
 pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let program = arguments.server.program()?;
     // Declared before the server, so that the server ends first.
-    let mount = Mount::new(arguments.megabytes)?;
-    let data = TempDir::with_prefix_in("data-", mount.path()).context("making a folder")?;
+    let disk = Disk::new(arguments.megabytes).context("mounting a disk")?;
+    let data = TempDir::with_prefix_in("data-", disk.path()).context("making a folder")?;
     let mut server = Server::of(&program).start_in(data);
     let deleted = Deleted::new(&server, arguments.points).await;
     let mut load = Load::start(&server);
@@ -66,7 +65,7 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let full = Duration::from_secs(arguments.seconds);
     let mut slowest = Duration::ZERO;
     for point in 1..=arguments.points {
-        let recovered = fill(&server, &mount, &mut load, &mut after, &deleted, full)
+        let recovered = fill(&server, &disk, &mut load, &mut after, &deleted, full)
             .await
             .with_context(|| format!("at point {point}"))?;
         slowest = slowest.max(recovered);
@@ -106,14 +105,14 @@ pub(crate) async fn run(arguments: Arguments) -> anyhow::Result<()> {
 /// long after that a write succeeds.
 async fn fill(
     server: &Server,
-    mount: &Mount,
+    disk: &Disk,
     load: &mut Load,
     after: &mut Model,
     deleted: &Deleted,
     time: Duration,
 ) -> anyhow::Result<Duration> {
     tokio::time::sleep(Duration::from_millis(random_below(SPACE_MILLIS))).await;
-    let ballast = Ballast::new(mount.path())?;
+    let ballast = Ballast::new(disk.path()).context("filling the disk")?;
     let free = ballast.bytes();
     ensure!(free >= LEAST_FREE, "only {free} bytes were free: try more `--megabytes`");
     let end = Instant::now() + time;

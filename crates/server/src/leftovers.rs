@@ -5,14 +5,16 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::database_file::DatabaseFile;
 use crate::failure::Failure;
 use crate::file_lock;
 
-/// The prefix of folders with a copy for a backup.
+/// The prefix of folders with a copy for a backup in the data directory.
 const BACKUP: &str = "backup-";
+/// The prefix of those next to an archive. People do not name folders like that.
+const ELSEWHERE: &str = ".cicerone-backup-";
 /// The earlier prefix of restore folders, which are now named after the database.
 const RESTORE: &str = "restore-";
 /// The file on which every running backup holds a shared lock. An exclusive lock shows that none runs.
@@ -24,32 +26,41 @@ const FILES: [&str; 4] =
 /// Marks that a copy is in progress, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Copying {
+    directory: PathBuf,
     _shared: File,
 }
 
 impl Copying {
-    /// Removes what killed backups left, and marks a new one.
-    pub(crate) fn begin(directory: &Path) -> Result<Self, Failure> {
-        sweep_backups(directory)?;
+    /// Removes what killed backups left in the data directory and in the folder `target`, and marks a new one.
+    pub(crate) fn begin(directory: &Path, target: &Path) -> Result<Self, Failure> {
+        sweep_copies(directory, Some(target))?;
         let path = directory.join(LOCK_FILE);
         let shared = file_lock::open(&path, "`CICERONE_DATA_DIR`")?;
         shared.lock_shared().map_err(|error| cannot_lock(&path, &error))?;
-        Ok(Self { _shared: shared })
+        Ok(Self { directory: directory.to_owned(), _shared: shared })
     }
 
-    /// A new folder for a copy, which is removed when it is dropped.
-    pub(crate) fn folder(&self, directory: &Path) -> io::Result<tempfile::TempDir> {
-        tempfile::Builder::new().prefix(BACKUP).tempdir_in(directory)
+    /// A new folder for a copy in `place`, which is removed when it is dropped.
+    pub(crate) fn folder(&self, place: &Path) -> io::Result<tempfile::TempDir> {
+        let prefix = if place == self.directory { BACKUP } else { ELSEWHERE };
+        tempfile::Builder::new().prefix(prefix).tempdir_in(place)
     }
 }
 
 /// Removes what killed backups left in the data directory, unless a backup is running. In that case, the
 /// next start does.
 pub(crate) fn sweep_backups(directory: &Path) -> Result<(), Failure> {
+    sweep_copies(directory, None)
+}
+
+fn sweep_copies(directory: &Path, target: Option<&Path>) -> Result<(), Failure> {
     let path = directory.join(LOCK_FILE);
     let lock = file_lock::open(&path, "`CICERONE_DATA_DIR`")?;
     match lock.try_lock() {
-        Ok(()) => sweep(directory, OsStr::new(BACKUP)),
+        Ok(()) => {
+            sweep(directory, OsStr::new(BACKUP))?;
+            target.map_or(Ok(()), |target| sweep(target, OsStr::new(ELSEWHERE)))
+        }
         Err(TryLockError::WouldBlock) => Ok(()),
         Err(TryLockError::Error(error)) => Err(cannot_lock(&path, &error)),
     }
@@ -124,11 +135,25 @@ mod tests {
     }
 
     #[test]
+    fn next_to_an_archive_only_copies_with_their_own_name_are_removed() {
+        let (data, target) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let own = target.path().join("backup-monday");
+        fs::create_dir(&own).unwrap();
+        fs::write(own.join("cicerone.db"), "a copy by hand").unwrap();
+        let copying = Copying::begin(data.path(), target.path()).unwrap();
+        let left = copying.folder(target.path()).unwrap().keep();
+        fs::write(left.join("cicerone.db"), "everything").unwrap();
+        drop(copying);
+        Copying::begin(data.path(), target.path()).unwrap();
+        assert!(own.exists() && !left.exists());
+    }
+
+    #[test]
     fn a_backup_that_runs_keeps_its_copy() {
         let folder = tempfile::tempdir().unwrap();
-        let one = Copying::begin(folder.path()).unwrap();
+        let one = Copying::begin(folder.path(), folder.path()).unwrap();
         let copy = one.folder(folder.path()).unwrap();
-        let other = Copying::begin(folder.path()).unwrap();
+        let other = Copying::begin(folder.path(), folder.path()).unwrap();
         drop(other);
         sweep_backups(folder.path()).unwrap();
         assert!(copy.path().exists());

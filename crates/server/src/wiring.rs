@@ -11,7 +11,7 @@ use cicerone_domain::services::{
     Agents, Audit, Checks, Conversations, GapPorts, Gaps, Idempotency, Keys, Quotas, Sites,
     Sources, Uploads, Webhooks, Widgets,
 };
-use cicerone_domain::{Clock, Entropy, SystemClock, SystemEntropy};
+use cicerone_domain::{Clock, Entropy, Error, SystemClock, SystemEntropy};
 use cicerone_egress::{Egress, EgressSettings, LOOKUPS_AT_ONCE, SystemResolver};
 use cicerone_ingestion::{CrawlPorts, Crawler, EgressFetch, ReadPage, Readers};
 use cicerone_llm::Models;
@@ -19,7 +19,9 @@ use cicerone_processing::{
     Checker, CheckerPorts, Housekeeper, Learner, LearnerPorts, Worker, WorkerPorts,
 };
 use cicerone_retrieval::{Index, IndexConfig, MeaningPorts, WordLikeness};
-use cicerone_storage::{SpoolFolder, Storage, StorageOptions, UploadObjects, migrations};
+use cicerone_storage::{
+    SpoolFolder, Storage, StorageOptions, UploadObjects, migrations, release_reserve,
+};
 use cicerone_webhooks::{Deliverer, Targets};
 
 use crate::configuration::{Configuration, Environment, load};
@@ -74,13 +76,26 @@ impl Parts {
     /// Makes the unfinished work of the process that had the data directory before available again. It has ended, because
     /// the directory is locked.
     async fn take_back(&self) -> Result<(), Failure> {
-        self.worker.reclaim(Reclaim::All).await?;
-        self.deliverer.take_back().await?;
-        self.storage.take_back_check_runs().await?;
+        or_later(self.worker.reclaim(Reclaim::All).await)?;
+        or_later(self.deliverer.take_back().await)?;
+        or_later(self.storage.take_back_check_runs().await)?;
         if self.learner.is_some() {
-            self.storage.take_back_vectors().await?;
+            or_later(self.storage.take_back_vectors().await)?;
         }
         Ok(())
+    }
+}
+
+/// A start goes on without this: on a full disk, the server must run so that something can be deleted. What is not taken
+/// back now becomes available when its lease ends.
+fn or_later(outcome: Result<(), Error>) -> Result<(), Failure> {
+    match outcome {
+        Err(error @ Error::Unavailable(_)) => {
+            let error = &error as &dyn std::error::Error;
+            tracing::warn!(error, "unfinished work of the last run has to wait");
+            Ok(())
+        }
+        outcome => Ok(outcome?),
     }
 }
 
@@ -361,11 +376,25 @@ async fn open_storage(
         ..StorageOptions::default()
     };
     let opened = tokio::task::spawn_blocking(move || {
-        let names = migrations::run(&database)?;
-        if let Some(last) = names.last() {
-            tracing::info!(migrations = names.len(), last, "changed the database's schema");
+        let open = || {
+            let names = migrations::run(&database)?;
+            if let Some(last) = names.last() {
+                tracing::info!(migrations = names.len(), last, "changed the database's schema");
+            }
+            Storage::open(&database, &options)
+        };
+        match open() {
+            Err(error)
+                if error.may_lack_space()
+                    && options.reserve_bytes > 0
+                    && release_reserve(&database) =>
+            {
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(error, "released the reserve on the disk to open the database");
+                open()
+            }
+            opened => opened,
         }
-        Storage::open(&database, &options)
     });
     let opened = opened.await.map_err(|error| Failure::because("opening the database", &error))?;
     Ok(opened?)

@@ -65,6 +65,17 @@ pub enum OpenError {
     Thread(#[source] std::io::Error),
 }
 
+impl OpenError {
+    /// Whether a SQLite file could not be opened because its disk may be full. SQLite reports a full disk as an I/O error
+    /// if it has no room for the index of its log.
+    pub fn may_lack_space(&self) -> bool {
+        let (Self::Connect { cause, .. } | Self::Migration { cause, .. }) = self else {
+            return false;
+        };
+        ["disk is full", "disk I/O error"].iter().any(|part| cause.contains(part))
+    }
+}
+
 /// Why a transaction ends without a commit.
 #[derive(Debug)]
 pub(crate) enum TransactionError {

@@ -332,6 +332,11 @@ impl KeyStore for Storage {
         key: ApiKey,
         hash: KeyHash,
     ) -> Result<(), Error> {
+        // A start with the same key writes nothing, so that it also works on a full disk.
+        let (owner, wanted) = (account.name.clone(), key.clone());
+        if self.db.lookup(move |c| is_root_key(c, &owner, &wanted, hash)).await? {
+            return Ok(());
+        }
         self.db.write(move |c| set_root_key(c, &account, &key, hash)).await
     }
 
@@ -390,6 +395,9 @@ impl KeyStore for Storage {
     }
 
     async fn installation_secret(&self, candidate: [u8; 32]) -> Result<[u8; 32], Error> {
+        if let Some(secret) = self.db.lookup(stored_secret).await? {
+            return Ok(secret);
+        }
         self.db.write(move |c| secret_or(c, &candidate)).await
     }
 }
@@ -413,6 +421,28 @@ fn insert_first_key(
     let row = KeyRow { account_id: owner, ..KeyRow::new(key, hash.as_bytes().to_vec(), true)? };
     diesel::insert_into(api_keys::table).values(row).execute(c)?;
     Ok(true)
+}
+
+/// Whether [`set_root_key`] would change nothing.
+fn is_root_key(
+    c: &mut AnyConnection,
+    owner: &AccountName,
+    wanted: &ApiKey,
+    hash: KeyHash,
+) -> Result<bool, TransactionError> {
+    let named = accounts::table.filter(accounts::name.eq(owner.as_str()));
+    let id: Option<String> = named.select(accounts::id).get_result(c).optional()?;
+    let Some(id) = id else { return Ok(false) };
+    let row: Option<KeyRow> = api_keys::table
+        .filter(api_keys::account_id.eq(id))
+        .filter(api_keys::is_root.eq(true))
+        .filter(api_keys::hash.eq(hash.as_bytes().to_vec()))
+        .select(KeyRow::as_select())
+        .get_result(c)
+        .optional()?;
+    let Some(row) = row else { return Ok(false) };
+    let key = row.into_key()?;
+    Ok(key == key.clone().reinstated(wanted))
 }
 
 /// Locks the account's row, so that two servers that start at the same time take turns.

@@ -57,6 +57,7 @@ mod widgets;
 
 pub use error::OpenError;
 pub use objects::{OpenObjectsError, UploadObjects};
+pub use reserve::release_reserve;
 pub use spool::SpoolFolder;
 pub use storage::{Storage, StorageOptions};
 pub use url::{DatabaseUrl, ParseDatabaseUrlError};

@@ -12,8 +12,24 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
+use crate::url::DatabaseUrl;
+
 /// How often the program tries to reserve the space again.
 const RETRY: Duration = Duration::from_secs(1);
+
+/// Removes the reserve of a SQLite file that no server uses, because there is no room to open the file. Returns false if
+/// there is no reserve. The server that opens it then carries out only deletions until there is room.
+pub fn release_reserve(url: &DatabaseUrl) -> bool {
+    let Some(path) = url.sqlite_path().map(file) else { return false };
+    fs::remove_file(path).is_ok()
+}
+
+/// The file that reserves space for the database at `database`.
+fn file(database: &Path) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push(".reserve");
+    PathBuf::from(name)
+}
 
 /// Space that is reserved, or was released.
 #[derive(Debug)]
@@ -34,9 +50,7 @@ impl Reserve {
     /// Reserves `bytes` in a file next to the database at `database`. If there is no room, the space counts as
     /// released.
     pub(crate) fn hold(database: &Path, bytes: u64) -> Self {
-        let mut name = database.as_os_str().to_owned();
-        name.push(".reserve");
-        let path = PathBuf::from(name);
+        let path = file(database);
         let held = path.metadata().is_ok_and(|metadata| metadata.len() == bytes);
         let held = if held { Ok(()) } else { allocate(&path, bytes) };
         if let Err(error) = &held {

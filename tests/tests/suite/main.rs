@@ -39,6 +39,7 @@ mod mcp;
 mod me;
 mod meaning;
 mod model;
+mod on_full_disk;
 mod on_postgres;
 mod on_silent_postgres;
 mod openai;

@@ -18,7 +18,7 @@ use crate::{data_directory, output, wiring};
 
 use archive::Writer;
 pub(super) use archive::{Entry, Reader};
-use target::Target;
+use target::{Target, folder};
 
 /// How often a copy is started again because one of its uploads was deleted in between.
 const TRIES: usize = 5;
@@ -38,8 +38,8 @@ pub(crate) fn run(environment: &Environment, file: &Path) -> Result<(), Failure>
     // New files are readable by their owner only: the archive is as confidential as the data directory.
     data_directory::create(configuration.data_dir())?;
     wiring::install_tls()?;
-    let copying = Copying::begin(configuration.data_dir())?;
     let mut target = Target::new(file)?;
+    let copying = Copying::begin(configuration.data_dir(), folder(file))?;
     let write = write(&configuration, &copying, &mut target, file);
     let uploads = wiring::runtime(1)?.block_on(write)?;
     target.finish()?;
@@ -66,7 +66,7 @@ async fn write(
 ) -> Result<usize, Failure> {
     let objects = objects(configuration)?;
     for _ in 0..TRIES {
-        let copy = Copy::take(configuration, copying)?;
+        let copy = Copy::take(configuration, copying, file)?;
         let mut writer = Writer::begin(target.begin()?, file)?;
         writer.database(copy.database)?;
         if write_uploads(&mut writer, &objects, &copy.uploads).await? {
@@ -106,18 +106,38 @@ struct Copy {
 }
 
 impl Copy {
-    fn take(configuration: &Configuration, copying: &Copying) -> Result<Self, Failure> {
+    fn take(
+        configuration: &Configuration,
+        copying: &Copying,
+        target: &Path,
+    ) -> Result<Self, Failure> {
+        let place = place(configuration, target);
         let cannot = |error: &io::Error| {
-            let place = configuration.data_dir().display();
-            Failure::because(&format!("`CICERONE_DATA_DIR`: cannot write in `{place}`"), error)
+            Failure::because(&format!("cannot write in `{}`", place.display()), error)
         };
-        let folder = copying.folder(configuration.data_dir()).map_err(|error| cannot(&error))?;
+        let folder = copying.folder(place).map_err(|error| cannot(&error))?;
         let path = folder.path().join("cicerone.db");
         let uploads = snapshots::take(&configuration.database, &path)?;
         let database = File::open(&path).map_err(|error| cannot(&error))?;
         folder.close().map_err(|error| cannot(&error))?;
         Ok(Self { database, uploads })
     }
+}
+
+/// Where the database is copied to: the data directory if that leaves room for the server, otherwise the folder of the
+/// archive. A disk that is nearly full is often the reason for a backup.
+fn place<'p>(configuration: &'p Configuration, target: &'p Path) -> &'p Path {
+    let directory = configuration.data_dir();
+    let Some(path) = configuration.database.sqlite_path() else { return directory };
+    let files = ["", "-wal"].map(|suffix| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        Path::new(&name).metadata().map_or(0, |metadata| metadata.len())
+    });
+    let bytes = files.iter().sum::<u64>();
+    let free = rustix::fs::statvfs(directory)
+        .map_or(u64::MAX, |system| system.f_bavail.saturating_mul(system.f_frsize));
+    if free / 2 > bytes { directory } else { folder(target) }
 }
 
 fn cannot_write(file: &Path, error: &std::io::Error) -> Failure {

@@ -56,7 +56,8 @@ impl Target {
     }
 }
 
-fn folder(path: &Path) -> &Path {
+/// The folder of a file.
+pub(super) fn folder(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 

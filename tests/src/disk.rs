@@ -6,7 +6,6 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use anyhow::{Context as _, ensure};
 use tempfile::TempDir;
 
 /// Unmounts the disk when its standard input is closed, which also happens if this program panics
@@ -15,38 +14,38 @@ const GUARDIAN: &str = "cat >/dev/null; umount \"$1\" || umount -l \"$1\"; rmdir
 
 /// A mounted disk. Dropping it unmounts it.
 #[derive(Debug)]
-pub(super) struct Mount {
+pub struct Disk {
     folder: TempDir,
     guardian: Child,
 }
 
-impl Mount {
+impl Disk {
     /// Mounts a disk of `megabytes` megabytes. Returns an error if that is not permitted.
-    pub(super) fn new(megabytes: u32) -> anyhow::Result<Self> {
-        let folder = TempDir::with_prefix("cicerone-disk-").context("making a folder")?;
-        let guardian = guardian(folder.path()).context("starting a shell")?;
-        let mount = Self { folder, guardian };
+    pub fn new(megabytes: u32) -> io::Result<Self> {
+        let folder = TempDir::with_prefix("cicerone-disk-")?;
+        let guardian = guardian(folder.path())?;
+        let disk = Self { folder, guardian };
         let output = Command::new("mount")
             .args(["-t", "tmpfs", "-o", &format!("size={megabytes}m"), "tmpfs"])
-            .arg(mount.path())
-            .output()
-            .context("running `mount`")?;
-        ensure!(
-            output.status.success(),
-            "mounting a disk is not permitted ({}): run this as root, or within \
-             `unshare --map-root-user --mount`",
-            String::from_utf8_lossy(&output.stderr).trim()
-        );
-        Ok(mount)
+            .arg(disk.path())
+            .output()?;
+        if !output.status.success() {
+            return Err(io::Error::other(format!(
+                "mounting a disk is not permitted ({}): run this as root, or within \
+                 `unshare --map-root-user --mount`",
+                String::from_utf8_lossy(&output.stderr).trim()
+            )));
+        }
+        Ok(disk)
     }
 
     /// Where it is mounted.
-    pub(super) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         self.folder.path()
     }
 }
 
-impl Drop for Mount {
+impl Drop for Disk {
     fn drop(&mut self) {
         drop(self.guardian.stdin.take());
         let _ = self.guardian.wait();
@@ -68,7 +67,7 @@ fn guardian(folder: &Path) -> io::Result<Child> {
 
 /// A file that takes all free space.
 #[derive(Debug)]
-pub(super) struct Ballast {
+pub struct Ballast {
     path: PathBuf,
     file: File,
     bytes: u64,
@@ -76,16 +75,16 @@ pub(super) struct Ballast {
 
 impl Ballast {
     /// Fills the disk.
-    pub(super) fn new(folder: &Path) -> anyhow::Result<Self> {
+    pub fn new(folder: &Path) -> io::Result<Self> {
         let path = folder.join("ballast");
-        let file = File::create(&path).context("making the ballast")?;
+        let file = File::create(&path)?;
         let mut ballast = Self { path, file, bytes: 0 };
         ballast.fill()?;
         Ok(ballast)
     }
 
     /// Takes newly freed space.
-    fn fill(&mut self) -> anyhow::Result<()> {
+    fn fill(&mut self) -> io::Result<()> {
         let piece = vec![0_u8; 64 * 1_024];
         loop {
             match self.file.write(&piece) {
@@ -93,18 +92,18 @@ impl Ballast {
                 Ok(count) => self.bytes += count as u64,
                 Err(error) if error.kind() == ErrorKind::StorageFull => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error).context("filling the disk"),
+                Err(error) => return Err(error),
             }
         }
     }
 
     /// Its size.
-    pub(super) const fn bytes(&self) -> u64 {
+    pub const fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// Frees the space.
-    pub(super) fn remove(self) -> anyhow::Result<()> {
-        std::fs::remove_file(&self.path).context("removing the ballast")
+    pub fn remove(self) -> io::Result<()> {
+        std::fs::remove_file(&self.path)
     }
 }
