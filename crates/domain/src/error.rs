@@ -146,6 +146,13 @@ pub enum Error {
     /// The model did not reply. The cause is only logged.
     #[error("the model is unavailable")]
     ModelUnavailable(#[source] Cause),
+    /// The object store does not have the content of a file that exists: it was lost there, or this is not the store that
+    /// it was written to.
+    #[error("the content of the file `{id}` is missing from the object store")]
+    ContentMissing {
+        /// The file's id.
+        id: String,
+    },
     /// The database or object store cannot be reached or is full; nothing was changed.
     #[error("storage is unavailable")]
     Unavailable(#[source] Cause),
@@ -179,6 +186,7 @@ impl Error {
             | Self::BytesExceeded { .. }
             | Self::Overloaded
             | Self::ModelUnavailable(_)
+            | Self::ContentMissing { .. }
             | Self::Unavailable(_)
             | Self::Internal(_) => false,
         }
@@ -186,7 +194,10 @@ impl Error {
 
     /// Whether the same work may succeed later.
     pub const fn is_transient(&self) -> bool {
-        matches!(self, Self::Unavailable(_) | Self::Overloaded | Self::Busy(_))
+        matches!(
+            self,
+            Self::Unavailable(_) | Self::ContentMissing { .. } | Self::Overloaded | Self::Busy(_)
+        )
     }
 
     /// A field with a bad value.

@@ -389,6 +389,11 @@ fn domain_problem(error: &Error) -> Problem {
         )
         .retry_after(FULL_RETRY_SECONDS),
         Error::Overloaded => Problem::unavailable("service_unavailable", OVERLOADED).retry_after(1),
+        Error::ContentMissing { .. } => Problem::unavailable(
+            "service_unavailable",
+            "the content of this file is missing from the object store",
+        )
+        .retry_after(60),
         Error::Unavailable(_) => {
             Problem::unavailable("service_unavailable", "storage is unavailable").retry_after(5)
         }

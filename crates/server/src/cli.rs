@@ -160,7 +160,10 @@ Example:
 
 The file contains a consistent copy of the database and the uploads; search indexes are rebuilt from
 them. API keys are stored only as hashes, but everything else is unencrypted: protect the file like the
-data directory. Back up a PostgreSQL database with pg_dump, and then copy the uploads.";
+data directory. Back up a PostgreSQL database with pg_dump, and then copy the uploads.
+
+Exits with 0 if the file contains everything, and with 3 if it was written but files are missing from it,
+because the object store has lost their content; their names are printed.";
 
 const ASK_HELP: &str = "\
 Examples:

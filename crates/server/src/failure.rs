@@ -12,6 +12,8 @@ use crate::configuration::ConfigurationError;
 const MISUSE: u8 = 2;
 /// The work failed.
 const FAILED: u8 = 1;
+/// The work was done, but a part of it is missing.
+const INCOMPLETE: u8 = 3;
 
 /// Why the program ends.
 #[derive(Debug)]
@@ -29,6 +31,11 @@ impl Failure {
     /// The command line or a setting is wrong.
     pub(crate) fn misuse(message: impl Into<String>) -> Self {
         Self { message: message.into(), status: MISUSE }
+    }
+
+    /// The work was done, except for a part that the message names.
+    pub(crate) fn incomplete(message: impl Into<String>) -> Self {
+        Self { message: message.into(), status: INCOMPLETE }
     }
 
     /// The work failed because of `error`. The message includes its causes.

@@ -29,8 +29,8 @@ use failure::Failure;
 
 /// Runs the program with this process's arguments and environment.
 ///
-/// Exits with 0 on success, with 1 if the work failed, and with 2 if the command line or a setting is
-/// wrong. The latter two print one line on standard error.
+/// Exits with 0 on success, with 1 if the work failed, with 2 if the command line or a setting is
+/// wrong, and with 3 if a backup is incomplete. All but the first print a line on standard error.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     if let Some(Command::ReadWorker { .. }) = cli.command {

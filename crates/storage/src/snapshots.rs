@@ -42,6 +42,15 @@ pub fn take(url: &DatabaseUrl, into: &Path) -> Result<Vec<ObjectKey>, OpenError>
     objects(&mut connect(&copy, Access::Read)?).map_err(|failure| failed(failure.to_string()))
 }
 
+/// Whether the SQLite database `url` still has the upload of an object. Blocks.
+///
+/// Fails if the database cannot be read.
+pub fn has_upload(url: &DatabaseUrl, key: &ObjectKey) -> Result<bool, OpenError> {
+    let keys = objects(&mut connect(url, Access::Read)?)
+        .map_err(|failure| OpenError::Snapshot { url: url.clone(), cause: failure.to_string() })?;
+    Ok(keys.contains(key))
+}
+
 fn objects(c: &mut AnyConnection) -> Result<Vec<ObjectKey>, cicerone_domain::Error> {
     let ids: Vec<String> = uploads::table
         .order(uploads::id)

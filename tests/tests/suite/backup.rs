@@ -246,6 +246,27 @@ async fn after_a_restore_that_was_broken_off_no_server_starts_and_it_can_be_repe
     assert!(!other.data().join("cicerone.db.restoring").exists());
 }
 
+#[tokio::test]
+async fn a_backup_names_the_files_that_the_object_store_has_lost_and_has_all_others() {
+    let server = own_server();
+    let client = server.client();
+    let kept = id(&client.upload("a.txt", "The garden closes at seven.").await.expect(201));
+    let lost = id(&client.upload("b.txt", "The museum has two floors.").await.expect(201));
+    fs::remove_file(server.data().join("objects/uploads").join(&lost)).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let archive = folder.path().join("backup.tar.gz");
+    let said = refused(&server.command(&["backup", archive.to_str().unwrap()]), 3);
+    assert!(said.contains(&lost) && !said.contains(&kept), "{said}");
+    let other = restored(&archive).await;
+    let content = other.client().get(&format!("/v1/files/{kept}/content")).await;
+    assert_eq!((content.status, content.text()), (200, "The garden closes at seven."));
+    other.client().get(&format!("/v1/files/{lost}")).await.expect(200);
+    // Without the file, a backup is complete again.
+    client.delete(&format!("/v1/files/{lost}")).await.expect_nothing();
+    let archive = folder.path().join("again.tar.gz");
+    server.succeed(&["backup", archive.to_str().unwrap()]);
+}
+
 #[test]
 fn half_made_copies_are_swept_at_a_start_and_by_a_backup() {
     let place = tempfile::tempdir().unwrap();

@@ -125,16 +125,18 @@ impl Uploads {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`], and [`Error::Unavailable`] if the object is damaged.
+    /// [`Error::NotFound`], [`Error::ContentMissing`], and [`Error::Unavailable`] if the object is damaged.
     pub async fn content(
         &self,
         scope: &Scope,
         id: Id<kind::Upload>,
     ) -> Result<(Upload, Bytes), Error> {
         let upload = self.find(scope, id).await?;
-        // A file can be deleted between the two.
-        let bytes = self.objects.get(&upload.object_key()).await?;
-        let bytes = bytes.ok_or_else(|| Error::not_found("file", id))?;
+        let Some(bytes) = self.objects.get(&upload.object_key()).await? else {
+            // A file can be deleted between the two.
+            self.find(scope, id).await?;
+            return Err(Error::ContentMissing { id: id.to_string() });
+        };
         upload.check_object(&bytes).map_err(Error::unavailable)?;
         Ok((upload, bytes))
     }

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use cicerone_domain::ports::ObjectStore as _;
 use cicerone_domain::upload::ObjectKey;
-use cicerone_storage::{UploadObjects, snapshots};
+use cicerone_storage::{DatabaseUrl, UploadObjects, snapshots};
 
 use crate::configuration::{Configuration, Environment, load};
 use crate::failure::Failure;
@@ -41,9 +41,28 @@ pub(crate) fn run(environment: &Environment, file: &Path) -> Result<(), Failure>
     let mut target = Target::new(file)?;
     let copying = Copying::begin(configuration.data_dir(), folder(file))?;
     let write = write(&configuration, &copying, &mut target, file);
-    let uploads = wiring::runtime(1)?.block_on(write)?;
+    let Written { uploads, lost } = wiring::runtime(1)?.block_on(write)?;
     target.finish()?;
-    output::line(&format!("wrote `{}` with {uploads} uploads", file.display()))
+    output::line(&format!("wrote `{}` with {uploads} uploads", file.display()))?;
+    if lost.is_empty() {
+        return Ok(());
+    }
+    for key in &lost {
+        output::note(&format!("missing from the object store: {}", key.as_str()))?;
+    }
+    Err(Failure::incomplete(format!(
+        "the backup lacks the content of {} files, because the object store does not have it; delete these \
+         files, or restore their objects and make another backup",
+        lost.len()
+    )))
+}
+
+/// What a backup contains.
+struct Written {
+    /// The number of uploads in it.
+    uploads: usize,
+    /// Uploads that exist but whose objects do not.
+    lost: Vec<ObjectKey>,
 }
 
 /// Refuses PostgreSQL databases, which have their own tools.
@@ -63,33 +82,41 @@ async fn write(
     copying: &Copying,
     target: &mut Target,
     file: &Path,
-) -> Result<usize, Failure> {
-    let objects = objects(configuration)?;
+) -> Result<Written, Failure> {
+    let (objects, database) = (objects(configuration)?, &configuration.database);
     for _ in 0..TRIES {
         let copy = Copy::take(configuration, copying, file)?;
         let mut writer = Writer::begin(target.begin()?, file)?;
         writer.database(copy.database)?;
-        if write_uploads(&mut writer, &objects, &copy.uploads).await? {
-            writer.finish()?;
-            return Ok(copy.uploads.len());
-        }
+        let Some(lost) = write_uploads(&mut writer, &objects, &copy.uploads, database).await?
+        else {
+            continue;
+        };
+        writer.finish()?;
+        return Ok(Written { uploads: copy.uploads.len() - lost.len(), lost });
     }
     Err(Failure::new("uploads were deleted repeatedly while they were copied; try again"))
 }
 
-/// Adds the uploads; `false` if one of them has been deleted.
+/// Adds the uploads, and returns those whose objects are lost; `None` if an upload has been deleted since the database was
+/// copied.
 async fn write_uploads(
     writer: &mut Writer,
     objects: &UploadObjects,
     keys: &[ObjectKey],
-) -> Result<bool, Failure> {
+    database: &DatabaseUrl,
+) -> Result<Option<Vec<ObjectKey>>, Failure> {
+    let mut lost = Vec::new();
     for key in keys {
         let found = objects.get(key).await;
         let found = found.map_err(|error| Failure::because("cannot read an upload", &error))?;
-        let Some(bytes) = found else { return Ok(false) };
-        writer.upload(key, &bytes)?;
+        match found {
+            Some(bytes) => writer.upload(key, &bytes)?,
+            None if snapshots::has_upload(database, key)? => lost.push(key.clone()),
+            None => return Ok(None),
+        }
     }
-    Ok(true)
+    Ok(Some(lost))
 }
 
 /// The store of the uploads.

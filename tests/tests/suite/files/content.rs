@@ -74,3 +74,16 @@ async fn a_file_that_is_damaged_where_it_is_stored_is_neither_returned_nor_learn
     let expected = format!("{damage}; upload it again and add it anew");
     assert_eq!(failed["error_message"], expected.as_str(), "{failed}");
 }
+
+#[tokio::test]
+async fn a_file_whose_content_the_object_store_has_lost_is_told_from_one_that_does_not_exist() {
+    let server = Server::of(&program()).start();
+    let client = server.client();
+    let file = id(&client.upload("hours.txt", "The museum opens at nine.").await.expect(201));
+    fs::remove_file(server.data().join("objects/uploads").join(&file)).unwrap();
+    let content = client.get(&format!("/v1/files/{file}/content")).await;
+    assert!(content.text().contains("is missing from the object store"), "{}", content.text());
+    content.refused(503, "service_unavailable");
+    server.log_with(&format!("the content of the file `{file}` is missing from the object store")).await;
+    client.get(&format!("/v1/files/{file}")).await.expect(200);
+}
