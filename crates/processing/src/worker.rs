@@ -368,10 +368,14 @@ impl Worker {
             self.ports.jobs.requeue(lease, now.after(pause), true).await?;
             return Ok(Step::Retried);
         }
-        let message = format!(
-            "the server's storage was out of reach {attempt} times while this was processed; add it \
-             again later"
-        );
+        let message = if let Error::ContentMissing { .. } = error {
+            material::NOT_STORED.to_owned()
+        } else {
+            format!(
+                "the server's storage was out of reach {attempt} times while this was processed; add \
+                 it again later"
+            )
+        };
         let event = Id::random(self.ports.entropy.as_ref());
         if let Some(source) = self.ports.jobs.finish_failed(lease, message, event, now).await? {
             self.ended(job, &source, now);

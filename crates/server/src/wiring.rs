@@ -29,6 +29,9 @@ use crate::data_directory;
 use crate::database_file::DatabaseFile;
 use crate::failure::Failure;
 
+/// How many files are looked for in the object store at the start.
+const LATEST_OBJECTS: u32 = 8;
+
 /// The parts of the program, connected.
 pub(crate) struct Parts {
     pub(crate) storage: Arc<Storage>,
@@ -66,6 +69,10 @@ impl Parts {
         own: Option<SocketAddr>,
     ) -> Result<Self, Failure> {
         let adapters = Adapters::open(configuration, environment, own).await?;
+        if own.is_some() {
+            // A bucket that does not answer must not delay the start.
+            tokio::spawn(check_objects(adapters.storage.clone(), adapters.objects.clone()));
+        }
         let parts = adapters.connect(configuration);
         if configuration.is_embedded() {
             parts.take_back().await?;
@@ -332,6 +339,31 @@ pub(crate) fn egress(
     };
     Egress::new(settings, Arc::new(SystemResolver))
         .map_err(|error| Failure::because("cannot set up the client for websites", &error))
+}
+
+/// Warns if the object store has none of the files that were uploaded last: the folder may not be mounted, or the setting
+/// may name another one.
+async fn check_objects(storage: Arc<Storage>, objects: Arc<UploadObjects>) {
+    let none_found = async || {
+        let keys = storage.latest_objects(LATEST_OBJECTS).await?;
+        for key in &keys {
+            if objects.has(key).await? {
+                return Ok(false);
+            }
+        }
+        Ok::<_, Error>(!keys.is_empty())
+    };
+    match none_found().await {
+        Ok(false) => {}
+        Ok(true) => tracing::warn!(
+            "the object store has none of the files that were uploaded last: check \
+             `CICERONE_OBJECT_STORE_URL`, and whether its folder is mounted"
+        ),
+        Err(error) => {
+            let error = &error as &dyn std::error::Error;
+            tracing::warn!(error, "the object store could not be checked");
+        }
+    }
 }
 
 /// Opens and migrates only the database, and runs `work`, which manages accounts and keys.

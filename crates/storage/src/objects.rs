@@ -88,6 +88,19 @@ impl UploadObjects {
         Ok(Self { backend: Arc::new(store), folder: Some(path) })
     }
 
+    /// Whether there is an object with that name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Unavailable`] if the store cannot be reached.
+    pub async fn has(&self, key: &ObjectKey) -> Result<bool, Error> {
+        match self.backend.head(&location(key)?).await {
+            Ok(_) => Ok(true),
+            Err(object_store::Error::NotFound { .. }) => Ok(false),
+            Err(error) => Err(Error::unavailable(error)),
+        }
+    }
+
     /// Removes the temporary file of an interrupted write. Ids are never reused, so a key is
     /// written at most once and only the first temporary name can exist.
     async fn delete_staged(&self, key: &ObjectKey) -> Result<(), Error> {

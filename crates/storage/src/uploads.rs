@@ -147,6 +147,22 @@ fn discard(
     Ok(dialect::discard_object(c, ObjectKey::of(id).as_str(), now.as_millis())?)
 }
 
+impl Storage {
+    /// The names of the objects of the files that were uploaded last, at most `count`, of all accounts.
+    ///
+    /// # Errors
+    ///
+    /// As of every port.
+    pub async fn latest_objects(&self, count: u32) -> Result<Vec<ObjectKey>, Error> {
+        let latest = move |c: &mut AnyConnection| {
+            let query = uploads::table.order((uploads::created_at.desc(), uploads::id.desc()));
+            let ids: Vec<String> = query.limit(count.into()).select(uploads::id).load(c)?;
+            ids.iter().map(|text| Ok(ObjectKey::of(id("uploads.id", text)?))).collect()
+        };
+        self.db.read(latest).await
+    }
+}
+
 #[async_trait]
 impl UploadStore for Storage {
     async fn expect_object(&self, key: &ObjectKey, deadline: Timestamp) -> Result<(), Error> {

@@ -2,7 +2,7 @@
 
 use cicerone_domain::source::{PairsText, SourceText};
 use cicerone_domain::upload::Filename;
-use cicerone_domain::{Extracted, Id, Scope, Source, kind};
+use cicerone_domain::{Error, Extracted, Id, Scope, Source, kind};
 use cicerone_ingestion::{Material, Prepared, Unreadable, extract};
 
 use super::Worker;
@@ -24,8 +24,10 @@ impl Worker {
     ) -> Result<Content, Outcome> {
         let scope = Scope::account(source.account_id);
         let upload = self.ports.uploads.find_upload(&scope, id).await.map_err(Outcome::Fault)?;
-        let upload = upload.ok_or_else(missing)?;
+        let upload = upload.ok_or_else(|| Outcome::Unreadable(NOT_STORED.to_owned()))?;
         let bytes = self.ports.objects.get(&upload.object_key()).await.map_err(Outcome::Fault)?;
+        // The folder may not be mounted, or another server may have the file.
+        let missing = || Outcome::Fault(Error::ContentMissing { id: id.to_string() });
         let bytes = bytes.ok_or_else(missing)?;
         upload.check_object(&bytes).map_err(|damaged| {
             Outcome::Unreadable(format!("{damaged}; upload it again and add it anew"))
@@ -38,12 +40,9 @@ impl Worker {
     }
 }
 
-/// The outcome if the file is missing in the database or in the object store.
-fn missing() -> Outcome {
-    Outcome::Unreadable(
-        "the uploaded file is no longer stored; upload it again and add it anew".to_owned(),
-    )
-}
+/// Why a source fails whose file is missing in the database or in the object store.
+pub(super) const NOT_STORED: &str =
+    "the uploaded file is no longer stored; upload it again and add it anew";
 
 impl Content {
     pub(super) fn extract(self) -> Result<Extracted, Unreadable> {

@@ -140,10 +140,15 @@ async fn a_file_is_read_from_the_object_store_under_its_name() {
 }
 
 #[tokio::test]
-async fn a_file_whose_bytes_are_gone_fails() {
+async fn a_file_whose_bytes_are_missing_is_looked_for_again_before_it_fails() {
     let script = Script::new();
     script.queue_file("notes.txt", None);
-    assert_eq!(script.worker().run_one().await.unwrap(), Step::Done);
+    let worker = script.worker();
+    for _ in 1..=4 {
+        assert_eq!(worker.run_one().await.unwrap(), Step::Retried);
+        script.advance_millis(60_000);
+    }
+    assert_eq!(worker.run_one().await.unwrap(), Step::Done);
     assert!(script.log().join("").contains("no longer stored"));
 }
 

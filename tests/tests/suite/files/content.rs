@@ -84,6 +84,26 @@ async fn a_file_whose_content_the_object_store_has_lost_is_told_from_one_that_do
     let content = client.get(&format!("/v1/files/{file}/content")).await;
     assert!(content.text().contains("is missing from the object store"), "{}", content.text());
     content.refused(503, "service_unavailable");
-    server.log_with(&format!("the content of the file `{file}` is missing from the object store")).await;
+    server
+        .log_with(&format!("the content of the file `{file}` is missing from the object store"))
+        .await;
     client.get(&format!("/v1/files/{file}")).await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_source_waits_while_the_folder_of_the_uploads_is_missing() {
+    let mut server = Server::of(&program()).start();
+    let client = server.client();
+    let agent = client.agent().await;
+    let file = id(&client.upload("hours.txt", "The museum opens at nine.").await.expect(201));
+    let (folder, away) = (server.data().join("objects"), server.data().join("away"));
+    fs::rename(&folder, &away).unwrap();
+    server.restart();
+    server.log_with("the object store has none of the files that were uploaded last").await;
+    let client = server.client();
+    let source = client.source(&agent, "file", &file).await;
+    server.log_with("is missing from the object store").await;
+    fs::remove_dir_all(&folder).unwrap();
+    fs::rename(&away, &folder).unwrap();
+    client.trained(&source).await;
 }
