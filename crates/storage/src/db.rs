@@ -4,6 +4,7 @@ mod changes;
 mod checkpoint;
 mod gathered;
 mod kept;
+mod outage;
 mod post;
 mod threads;
 mod writer;
@@ -30,6 +31,7 @@ use crate::usage::Counted;
 pub(crate) use changes::Changes;
 pub(crate) use gathered::{Gather, Gathered};
 use kept::{OwnedWork, Work, keeping, valued};
+use outage::Outage;
 use post::Post;
 use threads::Threads;
 pub(crate) use threads::{closed, too_late};
@@ -89,6 +91,7 @@ impl Db {
         } else {
             (Access::Write, options.connections)
         };
+        let outage = Outage::default();
         let pool = Pool::builder()
             .max_size(size)
             .min_idle(Some(if is_sqlite { size } else { 0 }))
@@ -96,7 +99,8 @@ impl Db {
             .connection_timeout(options.connection_timeout)
             .max_lifetime(if is_sqlite { None } else { Some(Duration::from_secs(1_800)) })
             .idle_timeout(if is_sqlite { None } else { Some(POSTGRES_IDLE) })
-            .error_handler(Box::new(LogErrors))
+            .event_handler(Box::new(outage.clone()))
+            .error_handler(Box::new(outage))
             .build_unchecked(Manager {
                 url: url.clone(),
                 access,
@@ -418,16 +422,6 @@ fn guarded(c: &mut AnyConnection, work: Work<'_>) -> Result<(), TransactionError
     // Incomplete state after the panic is only in the transaction, or in `work`, which is not used again.
     catch_unwind(AssertUnwindSafe(|| work(c)))
         .unwrap_or_else(|_| Err(TransactionError::internal("a panic in a database transaction")))
-}
-
-/// Logs why a pool could not connect; it tries again by itself.
-#[derive(Debug)]
-struct LogErrors;
-
-impl r2d2::HandleError<OpenError> for LogErrors {
-    fn handle_error(&self, error: OpenError) {
-        tracing::warn!(error = &error as &dyn std::error::Error, "a database connection failed");
-    }
 }
 
 #[cfg(test)]
