@@ -372,6 +372,7 @@ pub(crate) fn with_accounts(
     work: impl AsyncFnOnce(Keys, Quotas) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let configuration = load(environment)?;
+    check_exists(&configuration)?;
     data_directory::create(configuration.data_dir())?;
     runtime(1)?.block_on(async {
         let storage = open_storage(&configuration, 0).await?;
@@ -382,6 +383,21 @@ pub(crate) fn with_accounts(
         storage.close().await;
         outcome
     })
+}
+
+/// Returns an error if there is no SQLite database: with a typing mistake in a setting, a command would create another
+/// one and change that. Also if a restore of it was interrupted.
+pub(crate) fn check_exists(configuration: &Configuration) -> Result<(), Failure> {
+    let Some(path) = configuration.database.sqlite_path().filter(|path| !path.exists()) else {
+        return Ok(());
+    };
+    if configuration.data_dir().exists() {
+        check_whole(configuration)?;
+    }
+    Err(Failure::new(format!(
+        "there is no database at `{}` yet; the first start of the server or `cicerone migrate run` creates it",
+        path.display()
+    )))
 }
 
 /// Returns an error if a restore of the SQLite database was interrupted.

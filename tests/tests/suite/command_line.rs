@@ -220,18 +220,33 @@ fn the_data_directory_is_for_its_owner_alone() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = TempDir::new().unwrap();
     let data = folder.path().join("data");
-    program().succeed(&data, &["account", "list"]);
+    program().succeed(&data, &["migrate", "run"]);
     assert_eq!(fs::metadata(&data).unwrap().permissions().mode() & 0o777, 0o700);
 }
 
 #[test]
 fn accounts_are_created_once_and_listed() {
     let data = TempDir::new().unwrap();
+    program().succeed(data.path(), &["migrate", "run"]);
     program().succeed(data.path(), &["account", "create", "Köln"]);
     let listed = program().succeed(data.path(), &["account", "list"]);
     assert!(listed.contains("Köln"), "{listed}");
     let again = program().run(data.path(), &["account", "create", "Köln"]);
     assert!(!again.status.success());
+}
+
+#[test]
+fn accounts_and_keys_are_not_managed_in_a_database_that_does_not_exist() {
+    let folder = TempDir::new().unwrap();
+    let data = folder.path().join("mistyped");
+    let key = ["key", "create", "--account", "default", "--permission", "*"];
+    for command in [&["account", "create", "Köln"][..], &["account", "list"], &key] {
+        let output = program().run(&data, command);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("there is no database at `"), "{said}");
+        assert!(!data.exists(), "nothing is created");
+    }
 }
 
 #[test]

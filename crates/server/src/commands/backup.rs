@@ -27,10 +27,7 @@ const TRIES: usize = 5;
 pub(crate) fn run(environment: &Environment, file: &Path) -> Result<(), Failure> {
     let configuration = load(environment)?;
     check_embedded(&configuration)?;
-    if let Some(database) = configuration.database.sqlite_path().filter(|path| !path.exists()) {
-        let message = format!("there is no database at `{}` yet", database.display());
-        return Err(Failure::new(message));
-    }
+    wiring::check_exists(&configuration)?;
     if file.exists() {
         let message = format!("`{}` exists; name a new file", file.display());
         return Err(Failure::misuse(message));
