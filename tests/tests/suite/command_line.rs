@@ -120,6 +120,27 @@ fn an_unknown_setting_in_the_file_stops_the_start_by_name() {
 }
 
 #[test]
+fn a_bad_value_in_the_file_stops_the_start_by_name() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("cicerone.toml");
+    let of_embeddings = |line: &str| format!("[embeddings]\nbase_url = \"http://x/v1\"\n{line}");
+    let bad = [
+        ("embeddings.base_url", "[embeddings]\nbase_url = \"nowhere\"\nmodel = \"m\"".to_owned()),
+        ("embeddings.model", of_embeddings("")),
+        ("embeddings.api_key_variable", of_embeddings("model = \"m\"\napi_key_variable = \"NO\"")),
+        ("embeddings.weight", of_embeddings("model = \"m\"\nweight = nan")),
+        ("http.threads", "[http]\nthreads = 1025".to_owned()),
+    ];
+    for (name, text) in bad {
+        fs::write(&file, text).unwrap();
+        for command in [["serve"].as_slice(), &["config", "check"]] {
+            let line = refused(command, &[("CICERONE_CONFIG", file.to_str().unwrap())]);
+            assert!(line.contains(name), "{line}");
+        }
+    }
+}
+
+#[test]
 fn a_bad_value_stops_the_start_by_name() {
     let bad = [
         ("CICERONE_BIND", "nowhere"),
@@ -130,6 +151,7 @@ fn a_bad_value_stops_the_start_by_name() {
         ("CICERONE_ROOT_KEY", "short"),
         ("CICERONE_EGRESS_ALLOW", "10.0.0.0/99"),
         ("CICERONE_LOG_FORMAT", "xml"),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "foo"),
         ("OPENAI_BASE_URL", "not a url"),
         ("CICERONE_CONFIG", "/nonexistent/cicerone.toml"),
     ];

@@ -3,14 +3,18 @@
 use crate::cli::ConfigCommand;
 use crate::configuration::{Environment, load, reference};
 use crate::failure::Failure;
-use crate::output;
+use crate::telemetry::Traces;
+use crate::{output, wiring};
 
 /// Checks the settings and prints those in effect, or prints the reference of all settings.
 pub(crate) fn run(environment: &Environment, command: ConfigCommand) -> Result<(), Failure> {
     match command {
         ConfigCommand::Check => {
             let configuration = load(environment)?;
+            wiring::install_tls()?;
             configuration.models(environment)?;
+            configuration.embeddings(environment)?;
+            Traces::check(environment)?;
             let settings = toml::to_string(&configuration.shown())
                 .map_err(|error| Failure::because("cannot write the settings", &error))?;
             output::print(&settings)

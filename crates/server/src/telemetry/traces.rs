@@ -34,20 +34,18 @@ const ANSWER_BYTES: usize = 64 * 1_024;
 pub(crate) struct Traces(SdkTracerProvider);
 
 impl Traces {
+    /// Returns an error if the address of the collector is not valid.
+    pub(crate) fn check(environment: &Environment) -> Result<(), Failure> {
+        endpoint(environment).map(|_| ())
+    }
+
     /// Opens the exporter if the environment names a collector. `OTEL_EXPORTER_OTLP_HEADERS` and the
     /// variables of sampling and batches have their standard meaning.
     pub(crate) fn open(
         environment: &Environment,
         runtime: &Handle,
     ) -> Result<Option<Self>, Failure> {
-        let set = |name: &str| environment.get(name).filter(|value| !value.is_empty());
-        let Some(endpoint) = set(ENDPOINT) else { return Ok(None) };
-        let is_address = endpoint.starts_with("http://") || endpoint.starts_with("https://");
-        if !is_address {
-            return Err(Failure::misuse(format!(
-                "`{ENDPOINT}` must be an address such as http://localhost:4318, not `{endpoint}`"
-            )));
-        }
+        let Some(endpoint) = endpoint(environment)? else { return Ok(None) };
         let client = reqwest::Client::builder()
             .no_proxy()
             .redirect(reqwest::redirect::Policy::none())
@@ -63,7 +61,7 @@ impl Traces {
             .with_http_client(OnRuntime { http, runtime: runtime.clone() })
             .build()
             .map_err(failed)?;
-        let name = set(SERVICE_NAME).map_or("cicerone", String::as_str).to_owned();
+        let name = set(environment, SERVICE_NAME).unwrap_or("cicerone").to_owned();
         let resource = Resource::builder()
             .with_service_name(name)
             .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
@@ -91,6 +89,21 @@ impl Traces {
             );
         }
     }
+}
+
+/// The address of the collector, if one is named.
+fn endpoint(environment: &Environment) -> Result<Option<&str>, Failure> {
+    let Some(endpoint) = set(environment, ENDPOINT) else { return Ok(None) };
+    if endpoint.starts_with("http://") || endpoint.starts_with("https://") {
+        return Ok(Some(endpoint));
+    }
+    Err(Failure::misuse(format!(
+        "`{ENDPOINT}` must be an address such as http://localhost:4318, not `{endpoint}`"
+    )))
+}
+
+fn set<'a>(environment: &'a Environment, name: &str) -> Option<&'a str> {
+    environment.get(name).map(String::as_str).filter(|value| !value.is_empty())
 }
 
 fn failed(error: impl std::error::Error + 'static) -> Failure {

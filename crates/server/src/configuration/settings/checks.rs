@@ -4,6 +4,8 @@ use super::Settings;
 
 /// The largest accepted number of anything that runs at once. A larger one is a typing mistake.
 const MOST_AT_ONCE: usize = 100_000;
+/// The largest accepted number of threads. Each takes memory and files at the start.
+const MOST_THREADS: usize = 1_024;
 /// The longest list of languages of texts in pictures.
 const LANGUAGES_CHARS: usize = 100;
 /// The most pages of a document whose text may be recognised.
@@ -46,8 +48,10 @@ impl Settings {
         if let Some((key, _)) = positive.into_iter().find(|(_, holds)| !holds) {
             return Err((key, "must be at least 1".to_owned()));
         }
+        if http.threads.is_some_and(|threads| threads > MOST_THREADS) {
+            return Err(("http.threads", format!("must be at most {MOST_THREADS}")));
+        }
         let bounded = [
-            ("http.threads", http.threads.unwrap_or_default()),
             ("http.replies_at_once", http.replies_at_once),
             ("http.uploads_at_once", http.uploads_at_once),
             ("http.connections_at_once", http.connections_at_once),
