@@ -17,8 +17,9 @@ use cicerone_http::McpSettings;
 use cicerone_llm::{Embeddings, Models};
 use cicerone_storage::DatabaseUrl;
 use ipnet::IpNet;
+use tracing::level_filters::LevelFilter;
 
-pub(crate) use environment::{Environment, process_environment};
+pub(crate) use environment::{Environment, process_environment, unknown as unknown_variables};
 pub(crate) use load::{ConfigurationError, load};
 pub(crate) use reference::reference;
 pub(crate) use settings::{HttpSection, LogFormat, Settings};
@@ -74,6 +75,7 @@ impl Configuration {
         if let Err(error) = tracing_subscriber::EnvFilter::try_new(&settings.log) {
             return Err(("log", format!("is not a log filter such as `info`: {error}")));
         }
+        check_log(&settings.log).map_err(|message| ("log", message))?;
         settings.check_numbers()?;
         settings.check_ocr()?;
         if settings.http.book_widget.is_some() && !settings.http.widgets {
@@ -157,6 +159,19 @@ fn check_bind(text: &str) -> Result<(), String> {
         Some(Err(_)) | None => {
             Err(format!("must be an address and port such as `127.0.0.1:8080`, not `{text}`"))
         }
+    }
+}
+
+/// Refuses a word that is not a level. The filter would take it for the name of a module, and write no other lines.
+fn check_log(filter: &str) -> Result<(), String> {
+    let mut words = filter.split(',').map(str::trim).filter(|word| !word.is_empty());
+    let is_level = |word: &str| word.parse::<LevelFilter>().is_ok();
+    match words.find(|word| !word.contains(['=', '[']) && !is_level(word)) {
+        None => Ok(()),
+        Some(word) => Err(format!(
+            "has `{word}`, which is no level: `error`, `warn`, `info`, `debug` or `trace`; for a module, name \
+             the level too, such as `{word}=debug`"
+        )),
     }
 }
 

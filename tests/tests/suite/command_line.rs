@@ -141,6 +141,13 @@ fn a_bad_value_in_the_file_stops_the_start_by_name() {
 }
 
 #[test]
+fn a_variable_that_is_no_setting_is_named() {
+    let variables = [("CICERONE_DATADIR", "/srv")];
+    let (output, _, errors) = run_with(&["config", "check"], &variables);
+    assert!(output.status.success() && errors.contains("`CICERONE_DATADIR`"), "{errors}");
+}
+
+#[test]
 fn a_bad_value_stops_the_start_by_name() {
     let bad = [
         ("CICERONE_BIND", "nowhere"),
@@ -151,6 +158,7 @@ fn a_bad_value_stops_the_start_by_name() {
         ("CICERONE_ROOT_KEY", "short"),
         ("CICERONE_EGRESS_ALLOW", "10.0.0.0/99"),
         ("CICERONE_LOG_FORMAT", "xml"),
+        ("RUST_LOG", "infoo"),
         ("OTEL_EXPORTER_OTLP_ENDPOINT", "foo"),
         ("OPENAI_BASE_URL", "not a url"),
         ("CICERONE_CONFIG", "/nonexistent/cicerone.toml"),

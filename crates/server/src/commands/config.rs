@@ -1,7 +1,7 @@
 //! `cicerone config`.
 
 use crate::cli::ConfigCommand;
-use crate::configuration::{Environment, load, reference};
+use crate::configuration::{Environment, load, reference, unknown_variables};
 use crate::failure::Failure;
 use crate::telemetry::Traces;
 use crate::{output, wiring};
@@ -15,6 +15,9 @@ pub(crate) fn run(environment: &Environment, command: ConfigCommand) -> Result<(
             configuration.models(environment)?;
             configuration.embeddings(environment)?;
             Traces::check(environment)?;
+            for name in unknown_variables(environment) {
+                output::note(&format!("warning: `{name}` is not a setting, and is ignored"))?;
+            }
             let settings = toml::to_string(&configuration.shown())
                 .map_err(|error| Failure::because("cannot write the settings", &error))?;
             output::print(&settings)

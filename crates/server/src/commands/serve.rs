@@ -15,7 +15,7 @@ use cicerone_http::{Application, HttpSettings, JoinTrace};
 use cicerone_ingestion::detect_upload_type;
 
 use crate::alone::Alone;
-use crate::configuration::{Configuration, Environment, load};
+use crate::configuration::{Configuration, Environment, load, unknown_variables};
 use crate::failure::Failure;
 use crate::shutdown::StopSignals;
 use crate::supervisor::{Pauses, Supervisor};
@@ -42,6 +42,12 @@ pub(crate) fn run(environment: &Environment) -> Result<(), Failure> {
     let runtime = wiring::runtime(TASK_THREADS)?;
     let traces = Traces::open(environment, runtime.handle())?;
     telemetry::logs(&configuration.settings, &configuration.settings.log, traces.as_ref())?;
+    for variable in unknown_variables(environment) {
+        tracing::warn!(
+            variable,
+            "this variable of the environment is not a setting, and is ignored"
+        );
+    }
     let _alone = Alone::open(&configuration)?;
     let connections = files::connections(files, &configuration.settings);
     let join_trace = traces.as_ref().map(|_| telemetry::join_trace as JoinTrace);

@@ -16,8 +16,8 @@ enum Form {
     List,
 }
 
-/// Each variable with the key that it sets. Other variables that begin with `CICERONE_` are ignored: orchestrators add
-/// such variables (`CICERONE_SERVICE_HOST`).
+/// Each variable with the key that it sets. Others do not stop a start: orchestrators add variables that begin with
+/// `CICERONE_`.
 const VARIABLES: [(&str, &str, Form); 11] = [
     ("CICERONE_BIND", "bind", Form::Text),
     ("CICERONE_DATA_DIR", "data_dir", Form::Text),
@@ -31,6 +31,24 @@ const VARIABLES: [(&str, &str, Form); 11] = [
     ("CICERONE_LOG_FORMAT", "log_format", Form::Text),
     ("RUST_LOG", "log", Form::Text),
 ];
+
+/// The prefix of the variables of this program.
+const PREFIX: &str = "CICERONE_";
+/// Variables with this prefix that set nothing: the file, and the key that the client's commands use.
+const OTHERS: [&str; 2] = ["CICERONE_CONFIG", "CICERONE_API_KEY"];
+
+/// Variables that look like settings but set nothing: most are typing mistakes. Those that Kubernetes adds for services
+/// (`CICERONE_SERVICE_HOST`, `CICERONE_PORT_8080_TCP_ADDR`) are not among them.
+pub(crate) fn unknown(environment: &Environment) -> impl Iterator<Item = &str> {
+    let is_of_service = |name: &str| {
+        name.contains("_SERVICE_") || name.contains("_PORT_") || name.ends_with("_PORT")
+    };
+    let is_known = |name: &str| {
+        VARIABLES.iter().any(|(variable, ..)| *variable == name) || OTHERS.contains(&name)
+    };
+    let names = environment.keys().map(String::as_str).filter(|name| name.starts_with(PREFIX));
+    names.filter(move |name| !is_known(name) && !is_of_service(name))
+}
 
 /// The variable that sets `key`.
 pub(super) fn variable_of(key: &str) -> Option<&'static str> {

@@ -95,6 +95,8 @@ fn a_bad_value_names_its_variable() {
         ("CICERONE_RATE_LIMIT_PER_MINUTE", "many", "bad value"),
         ("CICERONE_RATE_LIMIT_PER_MINUTE", "-1", "bad value"),
         ("CICERONE_LOG_FORMAT", "xml", "bad value"),
+        ("RUST_LOG", "infoo", "has `infoo`, which is no level"),
+        ("RUST_LOG", "warn,cicerone_http", "such as `cicerone_http=debug`"),
         ("RUST_LOG", "cicerone=loud", "is not a log filter"),
     ];
     for (variable, value, reason) in cases {
@@ -181,4 +183,19 @@ fn the_default_limits_of_readers_are_those_of_the_sandbox() {
     assert_eq!(configuration.settings.sandbox(), cicerone_ingestion::SandboxSettings::default());
     assert_eq!(configuration.settings.workers(), cicerone_processing::WorkerSettings::default());
     assert_eq!(configuration.settings.retention(), cicerone_processing::Retention::default());
+}
+
+#[test]
+fn variables_that_set_nothing_are_known() {
+    let environment = environment(&[
+        ("CICERONE_DATADIR", "/srv"),
+        ("CICERONE_DATA_DIR", "/srv"),
+        ("CICERONE_CONFIG", ""),
+        ("CICERONE_API_KEY", "ck_"),
+        ("CICERONE_SERVICE_HOST", "10.0.0.1"),
+        ("CICERONE_PORT", "tcp://10.0.0.1:8080"),
+        ("CICERONE_DB_PORT_5432_TCP_ADDR", "10.0.0.1"),
+        ("PATH", "/bin"),
+    ]);
+    assert_eq!(super::unknown_variables(&environment).collect::<Vec<_>>(), ["CICERONE_DATADIR"]);
 }
