@@ -220,6 +220,26 @@ async fn requests_join_the_traces_of_their_callers() {
 }
 
 #[tokio::test]
+async fn a_collector_that_is_out_of_reach_is_reported_once_and_counted() {
+    let server = Server::of(&program())
+        // Nobody listens there.
+        .env("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.9.9.9:9")
+        .env("OTEL_BSP_SCHEDULE_DELAY", "50")
+        .start();
+    let client = server.client();
+    let failed = "cicerone_trace_batches_total{outcome=\"failed\"} ";
+    awaited("three batches have failed", async || {
+        client.get("/v1/agents").await.expect(200);
+        let text = client.anonymous().get("/metrics").await.text().to_owned();
+        let count = text.lines().find_map(|line| line.strip_prefix(failed)?.parse().ok());
+        if count.unwrap_or(0) >= 3 { Ok(()) } else { Err(text) }
+    })
+    .await;
+    let mark = "the collector of traces does not accept them";
+    assert_eq!(server.log_with(mark).await.matches(mark).count(), 1);
+}
+
+#[tokio::test]
 async fn a_collector_that_is_no_address_stops_the_start() {
     let error =
         Server::of(&program()).env("OTEL_EXPORTER_OTLP_ENDPOINT", "collector").start_fails();

@@ -1,5 +1,7 @@
 //! Traces, sent over OTLP to the collector that the environment names.
 
+use std::fmt::Display;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -16,7 +18,7 @@ use tokio::runtime::Handle;
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 
 use crate::configuration::Environment;
-use crate::failure::Failure;
+use crate::failure::{Failure, with_causes};
 
 /// The standard variable with the address of the collector.
 const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
@@ -58,7 +60,11 @@ impl Traces {
             .with_protocol(Protocol::HttpBinary)
             .with_endpoint(format!("{}{PATH}", endpoint.trim_end_matches('/')))
             .with_timeout(PATIENCE)
-            .with_http_client(OnRuntime { http, runtime: runtime.clone() })
+            .with_http_client(OnRuntime {
+                http,
+                runtime: runtime.clone(),
+                is_failing: AtomicBool::new(false),
+            })
             .build()
             .map_err(failed)?;
         let name = set(environment, SERVICE_NAME).unwrap_or("cicerone").to_owned();
@@ -147,6 +153,24 @@ impl Extractor for TraceHeaders<'_> {
 struct OnRuntime {
     http: reqwest::Client,
     runtime: Handle,
+    /// Whether the last batch was not accepted.
+    is_failing: AtomicBool,
+}
+
+impl OnRuntime {
+    /// Counts a batch, and logs that the collector begins to fail or works again. `failure` says why it was not accepted.
+    fn note(&self, failure: Option<&dyn Display>) {
+        let outcome = if failure.is_some() { "failed" } else { "sent" };
+        metrics::counter!("cicerone_trace_batches_total", "outcome" => outcome).increment(1);
+        let was_failing = self.is_failing.swap(failure.is_some(), Ordering::Relaxed);
+        match failure {
+            Some(cause) if !was_failing => {
+                tracing::warn!(%cause, "the collector of traces does not accept them; they are lost until it does");
+            }
+            None if was_failing => tracing::info!("the collector of traces accepts them again"),
+            Some(_) | None => {}
+        }
+    }
 }
 
 #[async_trait]
@@ -171,7 +195,13 @@ impl HttpClient for OnRuntime {
             }
             Ok::<_, HttpError>(answer.body(body.into())?)
         });
-        sent.await?
+        let sent = sent.await?;
+        match &sent {
+            Ok(answer) if answer.status().is_success() => self.note(None),
+            Ok(answer) => self.note(Some(&format_args!("it answered {}", answer.status()))),
+            Err(error) => self.note(Some(&with_causes(error.as_ref()))),
+        }
+        sent
     }
 }
 
@@ -200,7 +230,7 @@ mod tests {
             drop(caller.write_all(&vec![b'x'; bytes]));
         });
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
-        let client = OnRuntime { http, runtime: Handle::current() };
+        let client = OnRuntime { http, runtime: Handle::current(), is_failing: false.into() };
         let request = http::Request::post(format!("http://{address}/v1/traces"));
         let response = client.send_bytes(request.body(Bytes::new()).unwrap()).await;
         collector.join().unwrap();
