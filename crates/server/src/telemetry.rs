@@ -1,5 +1,6 @@
 //! Logs on standard error, metrics, and traces.
 
+mod descriptions;
 mod fields;
 mod traces;
 
@@ -103,13 +104,15 @@ fn log_panics() {
 /// Installs the recorder of all metrics.
 pub(crate) fn metrics() -> Result<PrometheusHandle, Failure> {
     let failed = |error| Failure::because("cannot install the metrics", &error);
-    PrometheusBuilder::new()
+    let handle = PrometheusBuilder::new()
         .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), &BUCKETS_SECONDS)
         .map_err(failed)?
         .set_buckets_for_metric(Matcher::Full(STAGES.to_owned()), &STAGE_BUCKETS_SECONDS)
         .map_err(failed)?
         .install_recorder()
-        .map_err(failed)
+        .map_err(failed)?;
+    descriptions::describe();
+    Ok(handle)
 }
 
 /// Removes old data from the metrics regularly, as long as the program runs.

@@ -294,6 +294,10 @@ async fn every_metric_of_the_dashboard_is_there() {
     client.post_nothing(&format!("/v1/sources/{guarded}/refresh")).await.expect(200);
     client.trained(&guarded).await;
     // An abandoned wait cannot be provoked here.
+    let text = client.anonymous().get("/metrics").await.text().to_owned();
+    for name in text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()) {
+        assert!(text.contains(&format!("# HELP {name} ")), "`{name}` has no description");
+    }
     let mut expected = shown();
     assert!(expected.len() > 20, "{expected:?}");
     expected.remove("cicerone_database_wait_timeouts_total");
