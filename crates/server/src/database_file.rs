@@ -142,13 +142,20 @@ impl DatabaseFile {
         Ok(DatabaseLock { _lock: lock })
     }
 
-    /// Returns an error if the database has a second name.
+    /// Returns an error if the database is a folder or has a second name.
     pub(crate) fn check_single_name(&self) -> Result<(), Failure> {
         #[cfg(unix)]
         {
             use std::os::unix::fs::MetadataExt as _;
             let path = self.path();
-            let names = path.metadata().map_or(1, |metadata| metadata.nlink());
+            let metadata = path.metadata().ok();
+            if metadata.as_ref().is_some_and(std::fs::Metadata::is_dir) {
+                let shown = path.display();
+                let message =
+                    format!("`CICERONE_DATABASE_URL`: `{shown}` is a folder; name a file");
+                return Err(Failure::misuse(message));
+            }
+            let names = metadata.map_or(1, |metadata| metadata.nlink());
             if names > 1 {
                 return Err(Failure::new(format!(
                     "`CICERONE_DATABASE_URL`: `{}` has {names} names (hard links), and SQLite keeps a \
@@ -204,6 +211,8 @@ mod tests {
         std::fs::hard_link(&path, folder.path().join("again.db")).unwrap();
         let refusal = file.check_single_name().unwrap_err();
         assert!(format!("{refusal:?}").contains("2 names"), "{refusal:?}");
+        let refusal = DatabaseFile::find(folder.path()).unwrap().check_single_name().unwrap_err();
+        assert!(format!("{refusal:?}").contains("is a folder"), "{refusal:?}");
     }
 
     #[test]
