@@ -22,7 +22,16 @@ pub(crate) struct Asset {
 impl Asset {
     /// A file with this content.
     pub(crate) fn new(content_type: impl Into<Cow<'static, str>>, plain: Bytes) -> Arc<Self> {
-        let gzip = gzip(&plain, Effort::Kept);
+        Self::of(content_type, plain, Effort::Kept)
+    }
+
+    /// A file with this content, compressed with this effort.
+    pub(crate) fn of(
+        content_type: impl Into<Cow<'static, str>>,
+        plain: Bytes,
+        effort: Effort,
+    ) -> Arc<Self> {
+        let gzip = gzip(&plain, effort);
         Arc::new(Self { content_type: content_type.into(), plain, gzip })
     }
 

@@ -21,6 +21,7 @@ use crate::auth::Gate;
 use crate::console::Console;
 use crate::cursor::Cursors;
 use crate::docs::Assets;
+use crate::endpoints::Rendered;
 use crate::query::Query;
 use crate::rate::RateState;
 use crate::room::{Room, Rooms, Tenant};
@@ -43,6 +44,8 @@ pub(crate) struct Shared {
     /// Memory for answers and bodies.
     pub(crate) rooms: Rooms,
     pub(crate) assets: Assets,
+    /// The text of `/metrics`; `None` if metrics are turned off.
+    pub(crate) rendered: Option<Rendered>,
     /// The console; `None` if it is turned off.
     pub(crate) console: Option<Console>,
     /// The public ways to agents; `None` if they are turned off.

@@ -24,6 +24,7 @@ use crate::endpoint::Endpoint;
 use crate::visitors::routes as visitors;
 
 pub(crate) use conversations::{CitationView, RateBody, RatingView, citations, message_number};
+pub(crate) use operation::metrics::Rendered;
 
 /// Every endpoint, in the order of the documentation.
 pub(crate) fn all() -> Vec<Endpoint> {

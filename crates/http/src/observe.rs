@@ -108,7 +108,7 @@ pub(crate) async fn observe(
         response = problem.to_response(context.id);
         context.write_headers(&mut response);
     }
-    record(&span, &method, route, response.status(), started.elapsed());
+    record(&span, &method, route, context.tenant.get(), response.status(), started.elapsed());
     if let Some(link) = link
         && response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream")
     {
@@ -284,6 +284,7 @@ fn record(
     span: &Span,
     method: &Method,
     route: &'static str,
+    tenant: Tenant,
     status: StatusCode,
     latency: Duration,
 ) {
@@ -293,29 +294,41 @@ fn record(
     let milliseconds = latency.as_secs_f64() * 1_000.0;
     tracing::info!(target: "cicerone::access", parent: span, latency_ms = milliseconds, "served");
 
+    let is_refused_stranger = tenant == Tenant::Strangers && status.is_client_error();
+    let route = if is_refused_stranger { UNAUTHENTICATED } else { route };
     MEASURES.with_borrow_mut(|known| {
         let labels = (method_label(method), route, status.as_u16());
         let (requests, durations) = known.entry(labels).or_insert_with(|| measures(labels));
         requests.increment(1);
-        durations.record(latency.as_secs_f64());
+        if let Some(durations) = durations {
+            durations.record(latency.as_secs_f64());
+        }
     });
 }
 
+/// Stands for all routes in the metrics of requests that were refused before their caller was known. Anyone can be refused
+/// at each route with each method, and each such label would stay in the metrics.
+const UNAUTHENTICATED: &str = "unauthenticated";
+
 thread_local! {
     /// The counters and histograms that this thread has used. Finding them in the registry allocates memory several times.
-    static MEASURES: RefCell<HashMap<Labels, (Counter, Histogram)>> = RefCell::default();
+    static MEASURES: RefCell<HashMap<Labels, (Counter, Option<Histogram>)>> = RefCell::default();
 }
 
 /// A method, a route and a status.
 type Labels = (&'static str, &'static str, u16);
 
-/// The number of requests, and how long they take.
-fn measures((method, route, status): Labels) -> (Counter, Histogram) {
-    let status = status.to_string();
-    (
-        metrics::counter!("http_requests_total", "method" => method, "route" => route, "status" => status.clone()),
-        metrics::histogram!("http_request_duration_seconds", "method" => method, "route" => route, "status" => status),
-    )
+/// The number of requests, and how long they take, unless they were refused before their caller was known. A histogram is
+/// as large as twenty counters, so it has no status.
+fn measures((method, route, status): Labels) -> (Counter, Option<Histogram>) {
+    let requests = metrics::counter!(
+        "http_requests_total",
+        "method" => method, "route" => route, "status" => status.to_string()
+    );
+    let durations = (route != UNAUTHENTICATED).then(
+        || metrics::histogram!("http_request_duration_seconds", "method" => method, "route" => route),
+    );
+    (requests, durations)
 }
 
 fn method_label(method: &Method) -> &'static str {

@@ -26,7 +26,7 @@ use crate::context::Shared;
 use crate::cursor::Cursors;
 use crate::docs::Assets;
 use crate::endpoint::Endpoint;
-use crate::endpoints;
+use crate::endpoints::{self, Rendered};
 use crate::error::RequestError;
 use crate::observe::observe;
 use crate::rate::RateLimits;
@@ -149,6 +149,7 @@ fn share(application: Application, ending: watch::Receiver<bool>) -> Shared {
         uploads_in_memory: FairPool::new(UPLOADS_IN_MEMORY, UPLOADS_IN_MEMORY.div_ceil(2)),
         rooms: Rooms::new(),
         assets: Assets::new(application.extra_models.clone(), application.settings.book_widget),
+        rendered: application.metrics.clone().map(Rendered::new),
         console: Console::new(&settings.console),
         visitors: Visitors::new(&application),
         ending,

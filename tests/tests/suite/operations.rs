@@ -1,5 +1,6 @@
 //! What a server offers its operator: health, metrics, the contract, and a clean stop.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use cicerone_tests::Server;
@@ -10,6 +11,7 @@ use serde_json::json;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
+use crate::routes::ROUTES;
 use crate::world::{client, own_server, program, server};
 
 #[tokio::test]
@@ -38,6 +40,31 @@ pub(crate) async fn metrics_are_prometheus_text_without_tenant_data() {
     for forbidden in [agent.as_str(), "Zaubersprudel", "secret_segment", "default"] {
         assert!(!text.contains(forbidden), "`{forbidden}` is in {text}");
     }
+}
+
+#[tokio::test]
+pub(crate) async fn strangers_can_neither_enlarge_the_metrics_nor_ask_for_them_without_end() {
+    let server = own_server();
+    let stranger = server.client().anonymous();
+    for method in ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"] {
+        let paths: BTreeSet<_> = ROUTES.iter().map(|route| route.path).collect();
+        join_all(paths.iter().map(|path| stranger.request(method, path).send())).await;
+    }
+    // The text may be from a second ago.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let metrics = stranger.get("/metrics").await;
+    let text = metrics.text();
+    assert!(text.contains("route=\"unauthenticated\",status=\"401\""), "{text}");
+    assert!(text.contains("route=\"unauthenticated\",status=\"405\""), "{text}");
+    assert!(text.len() < 40_000, "{} bytes", text.len());
+    // A program that asks each second stays within the limit of an address.
+    let answers = join_all((0..200).map(|_| stranger.get("/metrics"))).await;
+    let served = answers.iter().filter(|answer| answer.status == 200).count();
+    assert!((60..=130).contains(&served), "{served}");
+    let refused = answers.iter().find(|answer| answer.status != 200).unwrap();
+    refused.refused(429, "rate_limit_exceeded");
+    assert!(refused.header("retry-after").is_some());
+    server.client().get("/v1/agents").await.expect(200);
 }
 
 #[tokio::test]

@@ -27,6 +27,10 @@ pub(crate) const COVERS: &[Covers] = &[
         cases: &[
             ("200", operations::metrics_are_prometheus_text_without_tenant_data),
             ("404", metrics_that_are_turned_off_are_not_found),
+            (
+                "429",
+                operations::strangers_can_neither_enlarge_the_metrics_nor_ask_for_them_without_end,
+            ),
         ],
     },
     Covers {

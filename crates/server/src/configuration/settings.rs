@@ -131,9 +131,9 @@ pub(crate) struct HttpSection {
     pub(crate) connections_at_once: usize,
     /// Failed authentications per minute of one client address; `0` for no limit.
     pub(crate) failed_authentications_per_minute: u32,
-    /// Requests per minute that one client address may send without a key, to public pages and widgets. A widget sends
-    /// one request when its page is opened and a few during a conversation. Raise it if many visitors share an address;
-    /// `0` for no limit.
+    /// Requests per minute that one client address may send without a key, to public pages, widgets and `/metrics`. A
+    /// widget sends one request when its page is opened and a few during a conversation. Raise it if many visitors share
+    /// an address; `0` for no limit.
     pub(crate) public_requests_per_minute: u32,
     /// Address ranges of proxies in front of the server. For a request from one of them,
     /// `X-Forwarded-For` gives the address of the client.
