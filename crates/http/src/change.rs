@@ -27,9 +27,10 @@ use tracing::Instrument as _;
 
 use crate::auth::permission::Required;
 use crate::auth::{Authorized, Caller};
-use crate::context::{App, Incoming, RequestId};
+use crate::context::{App, Incoming, RequestId, Shared};
 use crate::error::{Problem, RequestError};
-use crate::response::{Answer, JSON, StoredResponse, send};
+use crate::response::{Answer, JSON, Quote, StoredResponse, send};
+use crate::room::{Room, Tenant};
 pub(crate) use lasting::{Lasting, Panic};
 
 /// The header that holds an idempotency key.
@@ -149,11 +150,24 @@ impl Change {
     }
 
     async fn answer_rendered(self, work: Work) -> Answer {
+        let (app, caller) = (self.app.clone(), Arc::clone(&self.caller));
         let runtime = self.app.runtime.clone();
         let outcome = Lasting::new(runtime, self.carry_out(work)).await;
         // The panic hook has already logged the panic.
         let panicked = |_: Panic| Err(Error::internal("a panic in a change").into());
-        let executed = outcome.unwrap_or_else(panicked)?;
+        let mut executed = outcome.unwrap_or_else(panicked)?;
+        let mut room = Room::default();
+        if let Some(quote) = &mut executed.response.quote
+            && quote.content.is_none()
+        {
+            let is_there = read_quoted(&app, &caller.scope, quote, &mut room).await?;
+            if !is_there && executed.is_replay {
+                return Err(RequestError::KeyGone);
+            }
+            if !is_there {
+                return Err(Error::not_found("source", quote.source).into());
+            }
+        }
         let mut response = send(executed.response)?;
         if executed.is_replay {
             mark_replayed(&mut response);
@@ -289,6 +303,24 @@ pub(crate) async fn joined(
     task.await.unwrap_or_else(|cause| Err(Error::internal(cause).into()))
 }
 
+/// Reads the content that an answer quotes, as it was when the request was carried out. Returns false if it was deleted
+/// since. `room` gets the memory for it.
+async fn read_quoted(
+    app: &Shared,
+    scope: &Scope,
+    quote: &mut Quote,
+    room: &mut Room,
+) -> Result<bool, Error> {
+    let tenant = Tenant::Keys(scope.account);
+    app.rooms.fit_answer(room, tenant, quote.bytes.saturating_mul(2), false).await?;
+    quote.content = match app.sources.find(scope, quote.source).await {
+        Ok(source) => source.content.as_of(quote.bytes),
+        Err(Error::NotFound { .. }) => None,
+        Err(error) => return Err(error),
+    };
+    Ok(quote.content.is_some())
+}
+
 /// Marks an answer as the stored answer to an earlier request.
 pub(crate) fn mark_replayed(response: &mut HttpResponse) {
     response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
@@ -341,6 +373,7 @@ async fn keep(idempotency: &Idempotency, claim: &Claim, problem: &Problem, reque
         content_type: Some(JSON.to_owned()),
         body: problem.to_body(request_id),
         subject: None,
+        quote: None,
     };
     if let Err(error) = idempotency.complete(claim, response.into()).await {
         release_later(idempotency, claim, &error);

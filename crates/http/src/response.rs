@@ -4,8 +4,8 @@ use std::io::Write;
 
 use actix_web::HttpResponse;
 use actix_web::http::{StatusCode, header};
-use cicerone_domain::Error;
 use cicerone_domain::idempotency::{KeptAnswer, Subject};
+use cicerone_domain::{Error, Id, Source, SourceContent, kind};
 use serde::Serialize;
 
 use crate::error::{RequestError, SHOULD_RETRY};
@@ -69,21 +69,68 @@ pub(crate) fn ok(view: &impl Serialize) -> HttpResponse {
 }
 
 /// An answer that is stored under an idempotency key, to be sent again.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct StoredResponse {
     pub(crate) status: u16,
     /// The body's media type; `None` if there is no body.
     pub(crate) content_type: Option<String>,
+    /// The body, in which a quoted content is empty.
     pub(crate) body: Vec<u8>,
     /// The resource that the body contains, if any.
     pub(crate) subject: Option<Subject>,
+    pub(crate) quote: Option<Quote>,
 }
 
-/// The status and the media type in a line, then the body.
+/// The content of a source in an answer. It may have megabytes, and each of many answers may contain it, so that it is not
+/// stored with them: it is read again when an answer is sent again, as it was then.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Quote {
+    pub(crate) source: Id<kind::Source>,
+    /// The bytes of the content, by which it is recognised: see [`SourceContent::as_of`].
+    pub(crate) bytes: usize,
+    /// The content; `None` if it was not read.
+    pub(crate) content: Option<SourceContent>,
+}
+
+/// The place of a quoted content in a body. Only the id and the type of the source precede it.
+const PLACE: &str = "\"content\":\"\"";
+
+impl Quote {
+    /// The quote of a source's content, if that may be large.
+    pub(crate) fn of(source: &Source) -> Option<Self> {
+        let (content, bytes) = (&source.content, source.content.bytes());
+        let content = match content {
+            SourceContent::Website { .. } | SourceContent::File(_) => return None,
+            SourceContent::Text(_) | SourceContent::Qa(_) => Some(content.clone()),
+            SourceContent::Unread { .. } => None,
+        };
+        Some(Self { source: source.id, bytes, content })
+    }
+
+    /// The body with the content in its place.
+    fn fill(self, body: &[u8]) -> Result<Vec<u8>, Error> {
+        let unread = || Error::internal("an answer is sent without the content that it quotes");
+        let content = self.content.ok_or_else(unread)?;
+        let place = body.windows(PLACE.len()).position(|text| text == PLACE.as_bytes());
+        let damaged = || Error::internal("an answer has no place for the content that it quotes");
+        // The place ends with the quotation marks that the content brings along.
+        let at = place.ok_or_else(damaged)? + PLACE.len();
+        let (before, after) = body.split_at_checked(at).ok_or_else(damaged)?;
+        let before = before.strip_suffix(b"\"\"").ok_or_else(damaged)?;
+        let mut filled = Vec::with_capacity(body.len() + self.bytes + self.bytes / 8);
+        filled.extend_from_slice(before);
+        write_json(&mut filled, &content.as_text());
+        filled.extend_from_slice(after);
+        Ok(filled)
+    }
+}
+
+/// The status, the media type, and the bytes of a quoted content in a line, then the body.
 impl From<StoredResponse> for KeptAnswer {
     fn from(response: StoredResponse) -> Self {
-        let StoredResponse { status, content_type, mut body, subject } = response;
-        let head = format!("{status} {}\n", content_type.unwrap_or_default());
+        let StoredResponse { status, content_type, mut body, subject, quote } = response;
+        let quoted = quote.map(|quote| format!(" {}", quote.bytes)).unwrap_or_default();
+        let head = format!("{status} {}{quoted}\n", content_type.unwrap_or_default());
         body.splice(..0, head.into_bytes());
         Self { content: body, is_refusal: status >= 400, subject }
     }
@@ -100,8 +147,24 @@ impl TryFrom<KeptAnswer> for StoredResponse {
         let head = std::str::from_utf8(&content).map_err(|_| damaged())?.trim_end_matches('\n');
         let (status, media_type) = head.split_once(' ').ok_or_else(damaged)?;
         let status = status.parse().map_err(|_| damaged())?;
+        let (media_type, quoted) = match media_type.rsplit_once(' ') {
+            Some((media_type, bytes)) => match bytes.parse() {
+                Ok(bytes) => (media_type, Some(bytes)),
+                Err(_) => return Err(damaged()),
+            },
+            None => (media_type, None),
+        };
+        let quote = match (quoted, &subject) {
+            (None, _) => None,
+            (Some(bytes), Some(subject)) => Some(Quote {
+                source: subject.id.parse().map_err(|_| damaged())?,
+                bytes,
+                content: None,
+            }),
+            (Some(_), None) => return Err(damaged()),
+        };
         let content_type = (!media_type.is_empty()).then(|| media_type.to_owned());
-        Ok(Self { status, content_type, body, subject })
+        Ok(Self { status, content_type, body, subject, quote })
     }
 }
 
@@ -121,13 +184,14 @@ pub(crate) fn keep(
         content_type: Some(JSON.to_owned()),
         body: json_bytes_of(view, REPLY_BYTES),
         subject,
+        quote: None,
     }
 }
 
 /// 204, the answer to every deletion.
 pub(crate) fn keep_nothing<T>(_: &T) -> StoredResponse {
     let status = StatusCode::NO_CONTENT.as_u16();
-    StoredResponse { status, content_type: None, body: Vec::new(), subject: None }
+    StoredResponse { status, content_type: None, body: Vec::new(), subject: None, quote: None }
 }
 
 /// Turns a stored answer into one that is sent.
@@ -141,14 +205,20 @@ pub(crate) fn send(kept: StoredResponse) -> Answer {
     if status == StatusCode::CONFLICT {
         response.insert_header((SHOULD_RETRY, "false"));
     }
-    Ok(response.body(kept.body))
+    let body = match kept.quote {
+        Some(quote) => quote.fill(&kept.body)?,
+        None => kept.body,
+    };
+    Ok(response.body(body))
 }
 
 #[cfg(test)]
 mod tests {
     use cicerone_domain::idempotency::{KeptAnswer, Subject};
+    use cicerone_domain::{Id, SourceContent, SystemEntropy};
+    use serde_json::json;
 
-    use super::StoredResponse;
+    use super::{Quote, StoredResponse, send};
 
     #[test]
     fn an_answer_that_was_kept_comes_back() {
@@ -157,7 +227,8 @@ mod tests {
             [(201, json.clone(), &b"{\"a\":\n1}"[..]), (204, None, b""), (404, json, b"{}")]
         {
             let subject = Some(Subject::of_account("key_1"));
-            let response = StoredResponse { status, content_type, body: body.to_vec(), subject };
+            let body = body.to_vec();
+            let response = StoredResponse { status, content_type, body, subject, quote: None };
             let kept = KeptAnswer::from(response.clone());
             assert_eq!(kept.is_refusal, status == 404);
             assert_eq!(StoredResponse::try_from(kept).unwrap(), response);
@@ -165,8 +236,38 @@ mod tests {
     }
 
     #[test]
+    fn a_content_that_is_quoted_is_not_kept_and_the_answer_is_the_same_with_it() {
+        let id = Id::random(&SystemEntropy);
+        let text = "Ü \"content\":\"\" ".repeat(1_000);
+        let content = SourceContent::parse("text", text.clone(), false).unwrap();
+        let view = |content: &str| json!({"id": id, "type": "text", "content": content, "a": "\"content\":\"\""});
+        // The fields of a view are in the order of its declaration.
+        let body = format!(r#"{{"id":"{id}","type":"text","content":"","a":"\"content\":\"\""}}"#);
+        let quote = Quote { source: id, bytes: content.bytes(), content: Some(content.clone()) };
+        let response = StoredResponse {
+            status: 201,
+            content_type: Some("application/json".to_owned()),
+            body: body.into_bytes(),
+            subject: Some(Subject::of_account(id)),
+            quote: Some(quote.clone()),
+        };
+        let kept = KeptAnswer::from(response.clone());
+        assert!(kept.content.len() < 200, "{}", kept.content.len());
+        let mut again = StoredResponse::try_from(kept).unwrap();
+        assert!(send(again.clone()).is_err(), "the content is missing");
+        assert_eq!(again.quote, Some(Quote { content: None, ..quote }));
+        again.quote.as_mut().unwrap().content = Some(content);
+        assert_eq!(again, response);
+        let filled = again.quote.unwrap().fill(&again.body).unwrap();
+        let filled: serde_json::Value = serde_json::from_slice(&filled).unwrap();
+        assert_eq!(filled, view(&text));
+    }
+
+    #[test]
     fn what_is_no_answer_is_refused() {
-        for content in ["", "200", "200 text/plain", "two text/plain\n", "200\n"] {
+        for content in
+            ["", "200", "200 text/plain", "two text/plain\n", "200\n", "200 a/b 7\n", "200 a/b c\n"]
+        {
             let content = content.as_bytes().to_vec();
             let kept = KeptAnswer { content, is_refusal: false, subject: None };
             assert!(StoredResponse::try_from(kept).is_err());

@@ -201,6 +201,7 @@ mod tests {
                 content_type: None,
                 body: BODY.as_bytes().to_vec(),
                 subject: None,
+                quote: None,
             };
             end.map(|is_replay| Executed { response, is_replay }).map_err(RequestError::from)
         });

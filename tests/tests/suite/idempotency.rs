@@ -16,11 +16,11 @@ const REQUESTS: usize = 64;
 /// Rounds of identical requests; `cargo trial idempotency` runs more.
 const ROUNDS: usize = 4;
 
-async fn send(client: &Client, path: &str, body: &Value, key: &str) -> Answer {
+pub(crate) async fn send(client: &Client, path: &str, body: &Value, key: &str) -> Answer {
     client.request("POST", path).json(body).idempotent(key).send().await
 }
 
-fn replayed(answer: &Answer) -> bool {
+pub(crate) fn replayed(answer: &Answer) -> bool {
     match answer.header("idempotent-replayed") {
         None => false,
         Some(value) => {

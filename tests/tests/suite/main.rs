@@ -34,6 +34,7 @@ mod generators;
 mod idempotency;
 mod isolation;
 mod keys;
+mod large_answers;
 mod managed;
 mod mcp;
 mod me;

@@ -28,6 +28,13 @@ pub enum SourceContent {
     File(Id<kind::Upload>),
     /// Question/answer pairs.
     Qa(PairsText),
+    /// A text or pairs that were not read: a change of other fields does not need what may have megabytes.
+    Unread {
+        /// The type of the source.
+        source_type: SourceType,
+        /// The bytes of the content.
+        bytes: usize,
+    },
 }
 
 impl SourceContent {
@@ -35,7 +42,7 @@ impl SourceContent {
     pub const fn crawl_subpages(&self) -> Option<bool> {
         match self {
             Self::Website { crawl_subpages, .. } => Some(*crawl_subpages),
-            Self::Text(_) | Self::File(_) | Self::Qa(_) => None,
+            Self::Text(_) | Self::File(_) | Self::Qa(_) | Self::Unread { .. } => None,
         }
     }
 
@@ -46,16 +53,38 @@ impl SourceContent {
             Self::Text(_) => SourceType::Text,
             Self::File(_) => SourceType::File,
             Self::Qa(_) => SourceType::Qa,
+            Self::Unread { source_type, .. } => *source_type,
         }
     }
 
-    /// The `content` field as the caller sent it.
+    /// The `content` field as the caller sent it; empty if it was not read.
     pub fn as_text(&self) -> Cow<'_, str> {
         match self {
             Self::Website { url, .. } => url.as_str().into(),
             Self::Text(text) => text.as_str().into(),
             Self::File(id) => id.to_string().into(),
             Self::Qa(pairs) => pairs.as_str().into(),
+            Self::Unread { .. } => "".into(),
+        }
+    }
+
+    /// The bytes of the `content` field, also if it was not read.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Unread { bytes, .. } => *bytes,
+            read => read.as_text().len(),
+        }
+    }
+
+    /// This content as it was when it had that many bytes; `None` if it never had. Only pairs change, and only by
+    /// [additions](PairsText::with).
+    pub fn as_of(self, bytes: usize) -> Option<Self> {
+        if self.bytes() == bytes {
+            return Some(self);
+        }
+        match self {
+            Self::Qa(pairs) => pairs.as_of(bytes).map(Self::Qa),
+            Self::Website { .. } | Self::Text(_) | Self::File(_) | Self::Unread { .. } => None,
         }
     }
 
@@ -206,7 +235,8 @@ impl PairsText {
         &self.0
     }
 
-    /// The array with these pairs appended. Its existing items are unchanged.
+    /// The array with these pairs appended. Its existing items and the space after the array are unchanged, so that
+    /// [`Self::as_of`] finds what there was before.
     ///
     /// # Errors
     ///
@@ -239,9 +269,9 @@ impl PairsText {
             return Ok(Err(FieldError::new("pairs", message)));
         }
         let added = serde_json::to_string(pairs).map_err(Error::internal)?;
-        let before = self.0.trim_end().strip_suffix(']').ok_or_else(unreadable)?;
+        let (before, space) = self.parts().ok_or_else(unreadable)?;
         let added = added.strip_prefix('[').ok_or_else(unreadable)?;
-        let bytes = before.len() + 1 + added.len();
+        let bytes = before.len() + 1 + added.len() + space.len();
         if bytes > limits::PAIRS_BYTES {
             let message = format!(
                 "must be shorter: the content of the source would have {bytes} bytes; at most {} are allowed",
@@ -250,7 +280,20 @@ impl PairsText {
             return Ok(Err(FieldError::new("pairs", message)));
         }
         let comma = if stored > 0 && !pairs.is_empty() { "," } else { "" };
-        Ok(Ok(Self([before, comma, added].concat().into())))
+        Ok(Ok(Self([before, comma, added, space].concat().into())))
+    }
+
+    /// The array without its closing bracket, and the space after the bracket.
+    fn parts(&self) -> Option<(&str, &str)> {
+        let (array, space) = self.0.split_at_checked(self.0.trim_end().len())?;
+        Some((array.strip_suffix(']')?, space))
+    }
+
+    /// The array as it was when its text had that many bytes, before pairs were added; `None` if it never had.
+    fn as_of(&self, bytes: usize) -> Option<Self> {
+        let (items, space) = self.parts()?;
+        let (before, after) = items.split_at_checked(bytes.checked_sub(1 + space.len())?)?;
+        after.starts_with(',').then(|| Self([before, "]", space].concat().into()))
     }
 
     /// The pairs, read.
@@ -307,6 +350,31 @@ mod tests {
         }
         let crawled = SourceContent::parse("text", "x".to_owned(), true).unwrap_err();
         assert!(matches!(crawled, Error::Invalid(bad) if bad.first().param == "crawl_subpages"));
+    }
+
+    #[test]
+    fn what_pairs_were_before_others_were_added_is_found_by_its_length() {
+        let pair = |text: &str| QaPair::parse(text.to_owned(), "A, [A]".to_owned()).unwrap();
+        for first in [
+            r#"[{"question": "Q", "answer": "A"}]"#,
+            " [{\"question\":\"Q\",\"answer\":\"é\"} ] \n",
+        ] {
+            let mut all = vec![read("qa", first).unwrap()];
+            for text in ["R", "é"] {
+                let Some(SourceContent::Qa(last)) = all.last() else { panic!() };
+                all.push(SourceContent::Qa(last.with(&[pair(text), pair(text)]).unwrap()));
+            }
+            let last = all.last().unwrap().clone();
+            for content in all {
+                assert_eq!(last.clone().as_of(content.bytes()), Some(content));
+            }
+            for bytes in [0, 1, 2, last.bytes() - 1, last.bytes() + 1, usize::MAX] {
+                assert_eq!(last.clone().as_of(bytes), None);
+            }
+        }
+        let text = read("text", "It opens at nine.").unwrap();
+        assert_eq!(text.clone().as_of(17), Some(text.clone()));
+        assert_eq!(text.as_of(16), None);
     }
 
     #[test]

@@ -24,7 +24,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::managed::{ManagedBody, ManagedView};
-use crate::response::{StoredResponse, keep};
+use crate::response::{Quote, StoredResponse, keep};
 
 /// The condition under which a managed identity is refused.
 const SAME_VERSION: &str = "Another source of the agent has the same `managed` set, key and hash, or the same request is \
@@ -135,5 +135,10 @@ impl<'a> From<&'a Source> for SourceView<'a> {
 /// The answer to a change of a source.
 pub(super) fn kept(status: StatusCode, source: &Source) -> StoredResponse {
     let subject = Subject::of_agent(source.id, source.agent_id);
-    keep(status, &SourceView::from(source), Some(subject))
+    let quote = Quote::of(source);
+    let mut view = SourceView::from(source);
+    if quote.is_some() {
+        view.content = Cow::Borrowed("");
+    }
+    StoredResponse { quote, ..keep(status, &view, Some(subject)) }
 }

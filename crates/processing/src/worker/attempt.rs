@@ -58,6 +58,9 @@ impl Worker {
                 Ok(content) => content,
                 Err(outcome) => return outcome,
             },
+            SourceContent::Unread { .. } => {
+                return Outcome::Fault(Error::internal("a job was claimed without the text"));
+            }
         };
         self.extract(job.source.account_id, content).await
     }

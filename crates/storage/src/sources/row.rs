@@ -11,10 +11,11 @@ use diesel::sql_types::Text;
 
 use super::StateRow;
 use crate::bytes;
-use crate::columns::{id, named, time};
+use crate::columns::{id, named, narrow, time};
 use crate::connection::note_value;
 use crate::error::TransactionError;
 use crate::managed;
+use crate::pages::{Size, octet_length};
 use crate::schema::sources;
 
 #[derive(Queryable, Selectable)]
@@ -35,8 +36,8 @@ pub(crate) struct SourceRow {
     guarded: bool,
 }
 
-/// A source without its text: texts and pairs, of up to 10 MB, are empty. For changes of its state, of which a large
-/// source makes one for each part that is stored.
+/// A source whose text is not read: see [`SourceContent::Unread`]. For changes of other columns, which keep the only writer of
+/// a SQLite file busy, and of which a large source makes one for each part that is stored.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = sources)]
 pub(crate) struct HeldSourceRow {
@@ -46,6 +47,8 @@ pub(crate) struct HeldSourceRow {
     source_type: String,
     #[diesel(select_expression = content_unless_text(), select_expression_type = SqlLiteral<Text>)]
     content: String,
+    #[diesel(select_expression = octet_length(sources::content.nullable()), select_expression_type = ContentLength)]
+    bytes: Size,
     crawl_subpages: bool,
     #[diesel(embed)]
     state: StateRow,
@@ -56,6 +59,8 @@ pub(crate) struct HeldSourceRow {
     guarded: bool,
 }
 
+type ContentLength = octet_length<diesel::dsl::Nullable<sources::content>>;
+
 fn content_unless_text() -> SqlLiteral<Text> {
     sql("CASE WHEN sources.source_type IN ('text', 'qa') THEN '' ELSE sources.content END")
 }
@@ -64,7 +69,8 @@ impl TryFrom<HeldSourceRow> for Source {
     type Error = TransactionError;
 
     fn try_from(row: HeldSourceRow) -> Result<Self, TransactionError> {
-        Self::try_from(SourceRow {
+        let bytes = narrow("sources.content", row.bytes.unwrap_or_default().into())?;
+        let source = Self::try_from(SourceRow {
             id: row.id,
             account_id: row.account_id,
             agent_id: row.agent_id,
@@ -77,7 +83,12 @@ impl TryFrom<HeldSourceRow> for Source {
             managed_key: row.managed_key,
             managed_hash: row.managed_hash,
             guarded: row.guarded,
-        })
+        })?;
+        let content = match source.content {
+            read @ (SourceContent::Website { .. } | SourceContent::File(_)) => read,
+            other => SourceContent::Unread { source_type: other.source_type(), bytes },
+        };
+        Ok(Self { content, ..source })
     }
 }
 
@@ -108,6 +119,9 @@ impl<'a> NewSourceRow<'a> {
             SourceContent::Website { crawl_subpages, .. } => (*crawl_subpages, None),
             SourceContent::File(upload) => (false, Some(upload.to_string())),
             SourceContent::Text(_) | SourceContent::Qa(_) => (false, None),
+            SourceContent::Unread { .. } => {
+                return Err(TransactionError::internal("a source without its text is not stored"));
+            }
         };
         let (managed_set, managed_key, managed_hash) = managed::columns(source.managed.as_ref());
         Ok(Self {
