@@ -1,6 +1,7 @@
 //! Sources: the content that an agent answers from, and the states of a source.
 
 mod content;
+mod growth;
 mod pairs;
 mod partial;
 
@@ -96,41 +97,6 @@ impl Source {
     pub fn refresh(self) -> Result<Self, Error> {
         self.check_is_website("refreshed")?;
         Ok(Self { state: self.state.begin_refresh()?, progress: None, ..self })
-    }
-
-    /// Adds pairs. Until they are processed, questions are answered from the previous content.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::InvalidOperation`] if the source does not contain pairs; [`Error::Validation`] if it would contain too
-    /// many; [`Error::Busy`] while it is being processed.
-    pub fn add_pairs(self, pairs: &[QaPair]) -> Result<Self, Error> {
-        let SourceContent::Qa(before) = &self.content else {
-            return Err(Error::InvalidOperation(format!(
-                "pairs can be added only to a source of the type qa; this one has the type {}",
-                self.content.source_type().name()
-            )));
-        };
-        let content = SourceContent::Qa(before.with(pairs)?);
-        let state = match self.state {
-            SourceState::Trained(trained) => SourceState::Processing { last: Some(trained) },
-            SourceState::Failed { last, .. } => SourceState::Processing { last },
-            SourceState::Pending | SourceState::Processing { .. } => {
-                let message = "the source is being processed; try again when it is done";
-                return Err(Error::Busy(message.to_owned()));
-            }
-        };
-        Ok(Self { content, state, progress: None, ..self })
-    }
-
-    /// Whether the source holds pairs, and these fit in.
-    ///
-    /// # Errors
-    ///
-    /// As [`PairsText::has_room_for`].
-    pub fn has_room_for(&self, pairs: &[QaPair]) -> Result<bool, Error> {
-        let SourceContent::Qa(before) = &self.content else { return Ok(false) };
-        before.has_room_for(pairs)
     }
 
     /// Applies a change.

@@ -179,15 +179,22 @@ impl GapStore for Storage {
         completion: Option<Completion<Source>>,
     ) -> Result<Source, Error> {
         let visible = Visible::from(scope);
-        let quota = self.account_bytes;
-        self.db
-            .of(scope.account)
-            .write_completing(completion, move |c| {
-                let agent = agents::require_locked(c, &visible, answer.agent)?;
-                let gap = require(c, &agent, answer.gap)?;
-                answer::answer(c, &visible, (gap, &answer), quota, now)
-            })
-            .await
+        let (db, quota) = (self.db.of(scope.account), self.account_bytes);
+        let (within, given) = (visible.clone(), answer.clone());
+        let receiver = db.read(move |c| {
+            let agent = agents::require(c, &within, given.agent)?;
+            require(c, &agent, given.gap)?;
+            answer::receiver(c, &within, &given)
+        });
+        let receiver = receiver.await?;
+        db.write_completing(completion, move |c| {
+            let agent = agents::require_locked(c, &visible, answer.agent)?;
+            let gap = require(c, &agent, answer.gap)?;
+            let source = receiver.add(c, &visible, &answer, quota, now)?;
+            answer::close(c, gap, &source, now)?;
+            Ok(source)
+        })
+        .await
     }
 }
 

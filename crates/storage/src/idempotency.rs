@@ -8,7 +8,10 @@ use cicerone_domain::idempotency::{
 };
 use cicerone_domain::ports::IdempotencyStore;
 use cicerone_domain::{Error, Scope, Timestamp};
+use diesel::dsl::sql;
+use diesel::expression::SqlLiteral;
 use diesel::prelude::*;
+use diesel::sql_types::{Binary, Nullable};
 
 use crate::audit;
 use crate::columns::{from_json, id, time, to_json, wide};
@@ -41,6 +44,8 @@ pub(crate) struct ClaimRow {
     token: String,
     lease_until: i64,
     expires_at: i64,
+    /// Null in a record that is read: the body is read apart, since changes of all accounts wait for each other on SQLite.
+    #[diesel(select_expression = no_body(), select_expression_type = SqlLiteral<Nullable<Binary>>)]
     body: Option<Vec<u8>>,
     subject_id: Option<String>,
     subject_agent_id: Option<String>,
@@ -48,6 +53,10 @@ pub(crate) struct ClaimRow {
     answer_agents: Option<String>,
     holds_secret: bool,
     is_refusal: bool,
+}
+
+fn no_body() -> SqlLiteral<Nullable<Binary>> {
+    sql("NULL")
 }
 
 impl ClaimRow {
@@ -115,9 +124,7 @@ impl ClaimRow {
         let agent_id = agent.map(|text| id("idempotency.subject_agent_id", text)).transpose()?;
         let (agents, holds_secret) = (self.answer_agents()?, self.holds_secret);
         Ok(KeptAnswer {
-            content: self
-                .body
-                .ok_or_else(|| TransactionError::internal("a stored answer has no body"))?,
+            content: Vec::new(),
             is_refusal: self.is_refusal,
             subject: self.subject_id.map(|id| Subject { id, agent_id, agents, holds_secret }),
         })
@@ -375,8 +382,23 @@ impl IdempotencyStore for Storage {
     ) -> Result<Claimed, Error> {
         let claim = Claim { account: scope.account, key: key.clone(), token };
         let (scope, db) = (scope.clone(), self.db.of(claim.account));
+        let (account, record_key) = (claim.account.to_string(), key.as_str().to_owned());
         let claim = move |c: &mut AnyConnection| take(c, &claim, &scope, fingerprint, now);
-        if deletes { db.free(claim).await } else { db.write(claim).await }
+        let taken = if deletes { db.free(claim).await } else { db.write(claim).await };
+        let (claimed, token) = taken?;
+        let Claimed::Replay(answer, audience) = claimed else { return Ok(claimed) };
+        let body = move |c: &mut AnyConnection| {
+            let record = idempotency::table.find((&account, &record_key));
+            let record = record.filter(idempotency::token.eq(&token));
+            let body: Option<Option<Vec<u8>>> =
+                record.select(idempotency::body).get_result(c).optional()?;
+            Ok(body.flatten())
+        };
+        Ok(match db.read(body).await? {
+            Some(content) => Claimed::Replay(KeptAnswer { content, ..answer }, audience),
+            // It was erased in the meantime.
+            None => Claimed::Erased(audience),
+        })
     }
 
     async fn complete(&self, claim: &Claim, answer: KeptAnswer) -> Result<(), Error> {
@@ -407,29 +429,32 @@ impl IdempotencyStore for Storage {
     }
 }
 
+/// Claims a key, or returns what is there, with the token of its claim. An answer is returned without its content.
 fn take(
     c: &mut AnyConnection,
     claim: &Claim,
     scope: &Scope,
     fingerprint: Fingerprint,
     now: Timestamp,
-) -> Result<Claimed, TransactionError> {
+) -> Result<(Claimed, String), TransactionError> {
+    let granted = || (Claimed::Granted(claim.clone()), claim.token.clone());
     let row = ClaimRow::new(claim, scope, fingerprint, now)?;
     for _ in 0..LOOKS {
         if dialect::insert_record(c, &row)? {
-            return Ok(Claimed::Granted(claim.clone()));
+            return Ok(granted());
         }
         // On PostgreSQL the record may be released between the two statements.
         let Some(found) = dialect::lock_record(c, &row.account_id, &row.idempotency_key)? else {
             continue;
         };
+        let token = found.token.clone();
         if let Some(met) = found.into_record()?.meet(fingerprint, now) {
-            return Ok(met);
+            return Ok((met, token));
         }
         diesel::update(idempotency::table.find((&row.account_id, &row.idempotency_key)))
             .set(&row)
             .execute(c)?;
-        return Ok(Claimed::Granted(claim.clone()));
+        return Ok(granted());
     }
     Err(Error::unavailable("an idempotency record kept changing").into())
 }

@@ -27,7 +27,7 @@ pub(crate) use content::{DocumentRow, PassageRow, Placed, TextRow, insert, read_
 pub(crate) use document_ids::{DocumentIds, DocumentKey};
 pub(crate) use gathered::GatheredSources;
 pub(crate) use intake::{Intake, clear, clear_all, show, show_all, store_whole};
-pub(crate) use pairs::add as add_pairs;
+pub(crate) use pairs::{Grown, changed};
 pub(crate) use row::NewSourceRow;
 pub(crate) use row::{HeldSourceRow, SourceRow};
 pub(crate) use state::StateRow;
@@ -101,23 +101,41 @@ fn update_settings(c: &mut AnyConnection, source: &Source) -> Result<(), Transac
     managed::written(outcome, source.managed.as_ref(), "another source")
 }
 
+/// The source if its agent is in the scope.
+fn seen(
+    visible: &Visible,
+    id: Id<kind::Source>,
+) -> sources::BoxedQuery<'_, <AnyConnection as Connection>::Backend> {
+    let query = sources::table
+        .filter(sources::id.eq(id.to_string()))
+        .filter(sources::account_id.eq(&visible.account))
+        .filter(sources::removed_at.is_null())
+        .filter(sql::<Bool>(AGENT_IS_THERE))
+        .into_boxed();
+    match &visible.agents {
+        Some(ids) => query.filter(sources::agent_id.eq_any(ids)),
+        None => query,
+    }
+}
+
 /// Returns the source if its agent is in the scope.
 pub(crate) fn find(
     c: &mut AnyConnection,
     visible: &Visible,
     id: Id<kind::Source>,
 ) -> Result<Option<Source>, TransactionError> {
-    let mut query = sources::table
-        .filter(sources::id.eq(id.to_string()))
-        .filter(sources::account_id.eq(&visible.account))
-        .filter(sources::removed_at.is_null())
-        .filter(sql::<Bool>(AGENT_IS_THERE))
-        .select(SourceRow::as_select())
-        .into_boxed();
-    if let Some(ids) = &visible.agents {
-        query = query.filter(sources::agent_id.eq_any(ids));
-    }
-    query.get_result(c).optional()?.map(Source::try_from).transpose()
+    let row = seen(visible, id).select(SourceRow::as_select()).get_result(c).optional()?;
+    row.map(Source::try_from).transpose()
+}
+
+/// The same without reading its text.
+pub(crate) fn find_unread(
+    c: &mut AnyConnection,
+    visible: &Visible,
+    id: Id<kind::Source>,
+) -> Result<Option<Source>, TransactionError> {
+    let row = seen(visible, id).select(HeldSourceRow::as_select()).get_result(c).optional()?;
+    row.map(Source::try_from).transpose()
 }
 
 /// Returns the source. Fails if it is not in the scope.
@@ -129,16 +147,24 @@ fn require(
     find(c, visible, id)?.ok_or_else(|| Error::not_found("source", id).into())
 }
 
-/// Like [`require`], with its agent's row locked: every change of a source locks that first.
+/// Returns the source without reading its text, with its agent's row locked: every change of a source locks that first. Fails
+/// if it is not in the scope.
 fn require_locked(
     c: &mut AnyConnection,
     visible: &Visible,
     id: Id<kind::Source>,
 ) -> Result<Source, TransactionError> {
-    let source = require(c, visible, id)?;
-    dialect::lock_agent(c, &source.agent_id.to_string())?;
+    let unknown = || Error::not_found("source", id);
+    // Only columns before the text: SQLite reaches those behind it through all of its pages.
+    let agent: Option<String> = sources::table
+        .find(id.to_string())
+        .filter(sources::account_id.eq(&visible.account))
+        .select(sources::agent_id)
+        .get_result(c)
+        .optional()?;
+    dialect::lock_agent(c, &agent.ok_or_else(unknown)?)?;
     // It may have been changed or deleted while this call waited.
-    require(c, visible, id)
+    Ok(find_unread(c, visible, id)?.ok_or_else(unknown)?)
 }
 
 /// Adds a source to an agent whose row is locked, and queues the job that processes it.
@@ -198,9 +224,13 @@ impl SourceStore for Storage {
         self.db
             .of(scope.account)
             .write_completing(completion, move |c| {
-                let mut source = require_locked(c, &visible, id)?;
+                let before = require_locked(c, &visible, id)?;
+                let mut source = before.clone();
                 source.apply(patch.clone())?;
-                update_settings(c, &source)?;
+                // Each statement writes the whole row, with its text.
+                if source != before {
+                    update_settings(c, &source)?;
+                }
                 Ok(source)
             })
             .await
@@ -238,14 +268,15 @@ impl SourceStore for Storage {
         completion: Option<Completion<Source>>,
     ) -> Result<Source, Error> {
         let visible = Visible::from(scope);
-        let quota = self.account_bytes;
-        self.db
-            .of(scope.account)
-            .write_completing(completion, move |c| {
-                let source = require_locked(c, &visible, id)?;
-                add_pairs(c, source, &pairs, job, quota, now)
-            })
-            .await
+        let (db, quota) = (self.db.of(scope.account), self.account_bytes);
+        let within = visible.clone();
+        let join = move |c: &mut AnyConnection| Grown::of(require(c, &within, id)?, &pairs);
+        let grown = db.read(join).await?;
+        db.write_completing(completion, move |c| {
+            let source = require_locked(c, &visible, id)?;
+            grown.store(c, source, job, quota, now)
+        })
+        .await
     }
 
     async fn delete_source(

@@ -2,7 +2,7 @@
 
 use cicerone_domain::content::Extracted;
 use cicerone_domain::ports::{JobStore as _, PassageFeed as _, SourceStore as _, UsageStore as _};
-use cicerone_domain::source::{PairsText, QaPair};
+use cicerone_domain::source::{PairsText, QaPair, SourcePatch, SourceType};
 use cicerone_domain::usage::{AccountQuotas, Quota};
 use cicerone_domain::{Error, Source, SourceContent, SourceStatus};
 
@@ -28,6 +28,32 @@ fn documents(count: usize) -> Extracted {
 async fn add(world: &World, source: &Source) -> Result<Source, Error> {
     let (scope, now) = (world.scope(), world.now());
     world.storage.add_pairs(&scope, source.id, pair("Why?"), new_job(), now, None).await
+}
+
+#[tokio::test]
+async fn changes_and_their_refusals_do_not_read_the_text_of_a_source() {
+    on_each(async |world| {
+        let (storage, scope) = (&world.storage, world.scope());
+        let agent = world.agent().await;
+        let source = world.source(&agent, content()).await;
+        let unread =
+            SourceContent::Unread { source_type: SourceType::Qa, bytes: source.content.bytes() };
+        let patch = SourcePatch { guarded: Some(false), ..SourcePatch::default() };
+        let changed = storage.update_source(&scope, source.id, patch, None).await.unwrap();
+        assert_eq!(changed, Source { content: unread.clone(), ..source.clone() });
+        let refused = add(world, &source).await;
+        assert!(matches!(refused, Err(Error::Busy(_))), "{refused:?}");
+        let now = world.now();
+        let refused = storage.refresh_source(&scope, source.id, new_job(), now, None).await;
+        assert!(matches!(refused, Err(Error::InvalidOperation(_))), "{refused:?}");
+        let guarded = SourcePatch { guarded: Some(true), ..SourcePatch::default() };
+        let refused = storage.update_source(&scope, source.id, guarded, None).await;
+        assert!(matches!(refused, Err(Error::Invalid(_))), "{refused:?}");
+        assert_eq!(storage.find_source(&scope, source.id).await.unwrap().as_ref(), Some(&source));
+        let deleted = storage.delete_source(&scope, source.id, now, None).await.unwrap();
+        assert_eq!(deleted.content, unread);
+    })
+    .await;
 }
 
 #[tokio::test]
