@@ -263,7 +263,7 @@ pub const DELIVERY_LIFE_MILLIS: i64 = 7 * DAY_MILLIS;
 /// How long the usage of a day can be read: thirteen months, so that every month can be compared with
 /// the same month of the year before.
 pub const USAGE_LIFE_DAYS: i64 = 400;
-/// Life of the lease of an attempt at a delivery. An attempt takes at most a quarter of it.
+/// Life of the lease of an attempt at a delivery. An attempt takes at most a quarter of it, and so does its wait for memory.
 pub const DELIVERY_LEASE_MILLIS: i64 = 60_000;
 /// Most dimensions of a vector.
 pub const VECTOR_DIMENSIONS: usize = 4_096;

@@ -17,7 +17,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text};
 
 use crate::columns::{from_json, id, named, narrow, time, to_json};
-use crate::connection::AnyConnection;
+use crate::connection::{AnyConnection, note_value};
 use crate::dialect;
 use crate::error::TransactionError;
 use crate::pages::{Size, octet_length};
@@ -193,6 +193,18 @@ impl DeliveryStore for Storage {
         let endpoint = endpoint.to_string();
         self.db
             .write(move |c| attempts::claim(c, &endpoint, (count, in_flight), &token, now, until))
+            .await
+    }
+
+    async fn payload(&self, event: Id<kind::Event>) -> Result<Option<String>, Error> {
+        let event = event.to_string();
+        self.db
+            .read(move |c| {
+                let event = events::table.find(&event).select(events::payload);
+                let payload: Option<String> = event.get_result(c).optional()?;
+                payload.iter().for_each(|payload| note_value(payload));
+                Ok(payload)
+            })
             .await
     }
 

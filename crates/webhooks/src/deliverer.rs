@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use cicerone_domain::fairness::{FairPermit, FairPool, Urgency};
 use cicerone_domain::ports::{DeliveryStore, WorkSignal};
 use cicerone_domain::webhook::{Attempt, AttemptOutcome, ClaimedDelivery, Reception};
 use cicerone_domain::{Clock, Entropy, Error, Id, kind, limits};
 use cicerone_egress::Egress;
 use tokio::task::JoinSet;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
@@ -22,6 +23,12 @@ use crate::settings::DeliverySettings;
 const OUTAGE_PAUSE: Duration = Duration::from_secs(1);
 /// How long the last attempt at an endpoint is remembered.
 const REMEMBERED: Duration = Duration::from_secs(60);
+/// Bytes of the bodies of attempts in progress, and further ones for accounts that use less than their share: 64 events of
+/// large sources would take a gigabyte.
+const BODIES: u64 = 16 * 1_024 * 1_024;
+const BODIES_RESERVE: u64 = 8 * 1_024 * 1_024;
+/// How long an attempt waits for memory for its body. Its delivery is then due again when the lease ends.
+const PATIENCE: Duration = Duration::from_secs(15);
 /// The gauge of attempts in progress.
 const IN_FLIGHT: &str = "cicerone_webhook_attempts_in_flight";
 
@@ -34,7 +41,11 @@ pub struct Deliverer {
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
     settings: Arc<DeliverySettings>,
+    bodies: FairPool<Id<kind::Account>>,
 }
+
+/// A body, and the memory that is reserved for it.
+type Body = (String, FairPermit<Id<kind::Account>>);
 
 /// When each endpoint was last sent something.
 type Served = HashMap<Id<kind::WebhookEndpoint>, Instant>;
@@ -49,7 +60,8 @@ impl Deliverer {
         entropy: Arc<dyn Entropy>,
         settings: DeliverySettings,
     ) -> Self {
-        Self { store, egress, signal, clock, entropy, settings: Arc::new(settings) }
+        let bodies = FairPool::new(BODIES, BODIES_RESERVE);
+        Self { store, egress, signal, clock, entropy, settings: Arc::new(settings), bodies }
     }
 
     /// Takes back the attempts that were in progress when the only process of a database ended.
@@ -154,12 +166,43 @@ impl Deliverer {
         self.store.claim_deliveries(share.endpoint, share.count, most, token, now, until).await
     }
 
-    /// Makes one attempt. If its outcome cannot be stored, its lease expires and the delivery is
-    /// attempted again.
+    /// The body of a delivery; `None` if there is no memory for it.
+    async fn body(&self, delivery: &ClaimedDelivery) -> Result<Option<Body>, Error> {
+        let room =
+            self.bodies.acquire(delivery.account_id, delivery.payload_bytes, Urgency::Learning);
+        let Ok(mut room) = timeout(PATIENCE, room).await else { return Ok(None) };
+        let no_payload =
+            || Error::internal(format!("the event `{}` has no payload", delivery.event_id));
+        let payload = self.store.payload(delivery.event_id).await?;
+        let body = payload.and_then(|payload| delivery.style.body(payload));
+        let body = body.ok_or_else(no_payload)?;
+        room.shrink_to(u64::try_from(body.len()).unwrap_or(u64::MAX));
+        Ok(Some((body, room)))
+    }
+
+    /// Makes one attempt. If there is no memory for its body, or its outcome cannot be stored, its lease expires and the
+    /// delivery is attempted again.
     async fn attempt(&self, delivery: ClaimedDelivery) {
+        let body = match self.body(&delivery).await {
+            Ok(None) => {
+                tracing::info!("a delivery waits: large events of its account are being sent");
+                return;
+            }
+            Err(error) if error.is_transient() => {
+                tracing::warn!(error = &error as &dyn std::error::Error, "an event cannot be read");
+                return;
+            }
+            Ok(Some(body)) => Ok(body),
+            Err(error) => Err(error),
+        };
         let at = self.clock.now();
         let began = Instant::now();
-        let received = send(&self.egress, &delivery, self.settings.timeout, at).await;
+        let received = match body {
+            Ok((body, _room)) => {
+                send(&self.egress, &delivery, body, self.settings.timeout, at).await
+            }
+            Err(error) => Err(error),
+        };
         let duration = began.elapsed();
         let received = received.unwrap_or_else(|error| {
             tracing::error!(error = &error as &dyn std::error::Error, "a delivery cannot be made");

@@ -21,7 +21,7 @@ const BODY_READ: usize = 16 * 1_024;
 /// The longest time for reading it.
 const BODY_PATIENCE: Duration = Duration::from_millis(500);
 
-/// Sends a delivery, signed with the time `now`.
+/// Sends a delivery with this body, signed with the time `now`.
 ///
 /// # Errors
 ///
@@ -29,12 +29,10 @@ const BODY_PATIENCE: Duration = Duration::from_millis(500);
 pub(crate) async fn send(
     egress: &Egress,
     delivery: &ClaimedDelivery,
+    body: String,
     limit: Duration,
     now: Timestamp,
 ) -> Result<Reception, Error> {
-    let no_payload =
-        || Error::internal(format!("the event `{}` has no payload", delivery.event_id));
-    let body = delivery.body().ok_or_else(no_payload)?.into_owned();
     let url = delivery.lease.url.to_url().map_err(Error::internal)?;
     let id = delivery.event_id.to_string();
     let seconds = now.as_millis().div_euclid(1_000);

@@ -115,6 +115,8 @@ pub trait DeliveryStore: Send + Sync {
         now: Timestamp,
         until: Timestamp,
     ) -> Result<Vec<ClaimedDelivery>, Error>;
+    /// The whole payload of an event; `None` if it was removed.
+    async fn payload(&self, event: Id<kind::Event>) -> Result<Option<String>, Error>;
     /// Stores an attempt, the outcome for the delivery, and the health of the endpoint, in one
     /// transaction. Returns the reason if it disables the endpoint. Changes nothing if the lease
     /// was lost.

@@ -1,6 +1,5 @@
 //! The delivery of one event to one endpoint.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -171,19 +170,21 @@ pub struct ClaimedDelivery {
     pub event_id: Id<kind::Event>,
     /// The request that led to the event, for the logs.
     pub request_id: Option<Id<kind::Request>>,
-    /// The event's whole payload.
-    pub payload: String,
+    /// The account of the endpoint.
+    pub account_id: Id<kind::Account>,
+    /// The bytes of the event's whole payload, which is read when there is memory for it.
+    pub payload_bytes: u64,
     /// Attempts that were made since it was queued, or last sent again by hand.
     pub tries: u32,
 }
 
-impl ClaimedDelivery {
-    /// The bytes that are signed and sent, the same on every attempt; `None` if the content cannot
-    /// be removed from the payload of the event.
-    pub fn body(&self) -> Option<Cow<'_, str>> {
-        match self.style {
-            PayloadStyle::Full => Some(self.payload.as_str().into()),
-            PayloadStyle::Thin => without_content(&self.payload).map(Cow::Owned),
+impl PayloadStyle {
+    /// The bytes that are signed and sent of the payload of an event, the same on every attempt; `None` if the content
+    /// cannot be removed from it.
+    pub fn body(self, payload: String) -> Option<String> {
+        match self {
+            Self::Full => Some(payload),
+            Self::Thin => without_content(&payload),
         }
     }
 }
@@ -281,8 +282,7 @@ mod tests {
     use std::time::Duration;
 
     use super::{
-        Attempt, AttemptOutcome, ClaimedDelivery, Delivery, DeliveryLease, DeliveryStatus,
-        Reception, may_begin,
+        Attempt, AttemptOutcome, Delivery, DeliveryLease, DeliveryStatus, Reception, may_begin,
     };
     use crate::event::Event;
     use crate::webhook::{EndpointUrl, PayloadStyle, SCHEDULE};
@@ -393,24 +393,10 @@ mod tests {
 
     #[test]
     fn a_thin_body_has_no_content() {
-        let claimed = |style, payload: &str| ClaimedDelivery {
-            lease: DeliveryLease {
-                delivery_id: Id::random(&SystemEntropy),
-                endpoint_id: Id::random(&SystemEntropy),
-                token: String::new(),
-                url: EndpointUrl::parse("https://example.com/").unwrap(),
-            },
-            style,
-            secrets: Vec::new(),
-            event_id: Id::random(&SystemEntropy),
-            request_id: None,
-            payload: payload.to_owned(),
-            tries: 0,
-        };
-        let payload = r#"{"data":{"content":"secret","id":"src_1"}}"#;
-        assert_eq!(claimed(PayloadStyle::Full, payload).body().unwrap(), payload);
-        let thin = claimed(PayloadStyle::Thin, payload);
-        assert_eq!(thin.body().unwrap(), r#"{"data":{"id":"src_1"}}"#);
-        assert_eq!(claimed(PayloadStyle::Thin, "").body(), None);
+        let payload = r#"{"data":{"content":"secret","id":"src_1"}}"#.to_owned();
+        assert_eq!(PayloadStyle::Full.body(payload.clone()), Some(payload.clone()));
+        let thin = PayloadStyle::Thin.body(payload);
+        assert_eq!(thin.as_deref(), Some(r#"{"data":{"id":"src_1"}}"#));
+        assert_eq!(PayloadStyle::Thin.body(String::new()), None);
     }
 }

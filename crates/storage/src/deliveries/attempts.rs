@@ -13,11 +13,12 @@ use crate::columns::{id, named, narrow, wide};
 use crate::connection::AnyConnection;
 use crate::error::TransactionError;
 use crate::jobs::request;
+use crate::pages::{Size, octet_length};
 use crate::schema::{deliveries, events, webhook_endpoints};
 use crate::webhooks::secrets;
 
-/// A delivery's id and attempts, and its event with the request that led to it.
-type DueRow = (String, i64, String, String, Option<String>);
+/// A delivery's id, account and attempts, and its event with the size of its payload and the request that led to it.
+type DueRow = (String, String, i64, String, Size, Option<String>);
 
 /// Claims up to `count` deliveries of an endpoint, with at most `in_flight` attempts in progress.
 pub(super) fn claim(
@@ -59,9 +60,10 @@ pub(super) fn claim(
         .limit(room)
         .select((
             deliveries::id,
+            deliveries::account_id,
             deliveries::tries,
             events::id,
-            events::payload,
+            octet_length(events::payload.nullable()),
             events::request_id,
         ))
         .load(c)?;
@@ -74,7 +76,7 @@ pub(super) fn claim(
         ))
         .execute(c)?;
     let endpoint_id = id("webhook_endpoints.id", endpoint)?;
-    let claimed = |(delivery, tries, event, payload, request_id): DueRow| {
+    let claimed = |(delivery, account, tries, event, bytes, request_id): DueRow| {
         Ok(ClaimedDelivery {
             lease: DeliveryLease {
                 delivery_id: id("deliveries.id", &delivery)?,
@@ -86,7 +88,8 @@ pub(super) fn claim(
             secrets: secrets.clone(),
             event_id: id("events.id", &event)?,
             request_id: request(request_id.as_deref())?,
-            payload,
+            account_id: id("deliveries.account_id", &account)?,
+            payload_bytes: narrow("events.payload", bytes.unwrap_or_default().into())?,
             tries: narrow("deliveries.tries", tries)?,
         })
     };

@@ -128,13 +128,16 @@ async fn an_event_is_queued_with_what_makes_it_true_for_those_that_take_it() {
             (all.url.as_str(), all.payload, 0)
         );
         assert_eq!(one.event_id, queued[0].event_id);
-        assert!(one.payload.contains(&source.id.to_string()), "{}", one.payload);
+        let payload = world.storage.payload(one.event_id).await.unwrap().unwrap();
+        assert!(payload.contains(&source.id.to_string()), "{payload}");
+        assert_eq!((one.account_id, one.payload_bytes), (world.account, payload.len() as u64));
         assert!(world.claim_deliveries(&all, 4, world.now()).await.is_empty());
         // Deleted sources have no further events.
         world.storage.delete_source(&world.scope(), source.id, now, None).await.unwrap();
         world.storage.free_deliveries(world.now()).await.unwrap();
         let again = world.claim_deliveries(&all, 4, world.now()).await;
-        assert!(!again[0].payload.contains("content"), "{}", again[0].payload);
+        let payload = world.storage.payload(again[0].event_id).await.unwrap().unwrap();
+        assert!(!payload.contains("content"), "{payload}");
     })
     .await;
 }

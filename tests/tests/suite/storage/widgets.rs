@@ -80,7 +80,11 @@ async fn payloads(world: &World, endpoint: Id<kind::WebhookEndpoint>) -> Vec<Str
     let now = world.now();
     let until = now.plus_millis(1);
     let claimed = world.storage.claim_deliveries(endpoint, 9, 9, "token".into(), now, until).await;
-    claimed.unwrap().into_iter().map(|claimed| claimed.payload).collect()
+    let mut payloads = Vec::new();
+    for claimed in claimed.unwrap() {
+        payloads.extend(world.storage.payload(claimed.event_id).await.unwrap());
+    }
+    payloads
 }
 
 #[tokio::test]

@@ -1,11 +1,15 @@
 //! The requests that endpoints receive: payloads, signatures and repetitions. Nothing is sent to
 //! addresses that are not allowed.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use cicerone_tests::receiver::{Reaction, Received, Receiver};
 use serde_json::{Value, json};
 use standardwebhooks::Webhook;
+use tokio::io::AsyncReadExt as _;
+use tokio::net::TcpListener;
 
 use super::{delivery, made_for, path, sending};
 
@@ -209,6 +213,56 @@ async fn endpoints_that_never_answer_delay_no_other() {
     let began = Instant::now();
     new.wait_for(1).await;
     assert!(began.elapsed() < Duration::from_secs(5), "silent endpoints delay others");
+}
+
+/// Accepts requests, and reads nothing of them beyond the head. Counts those with a body of more than a megabyte.
+async fn receiver_of_heads() -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let large = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&large);
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let count = Arc::clone(&count);
+            tokio::spawn(async move {
+                let mut head = [0; 1_024];
+                let read = stream.read(&mut head).await.unwrap();
+                let head = String::from_utf8_lossy(&head[..read]).to_lowercase();
+                let length = head.split("content-length: ").nth(1).unwrap();
+                let length: usize = length.split("\r\n").next().unwrap().parse().unwrap();
+                count.fetch_add(usize::from(length > 1_000_000), Ordering::Relaxed);
+                tokio::time::sleep(Duration::from_secs(600)).await;
+            });
+        }
+    });
+    (url, large)
+}
+
+#[tokio::test]
+async fn large_events_that_nobody_reads_take_bounded_memory_and_delay_no_other_account() {
+    let server = sending(&[600]);
+    let (flood, other) = (server.client(), server.account("other"));
+    let (url, large) = receiver_of_heads().await;
+    for _ in 0..10 {
+        let body = json!({ "url": url });
+        flood.post("/v1/webhook_endpoints", body).await.expect(201);
+    }
+    // An event has 4 MB.
+    let pairs = [("Where?", &*"By the harbour. ".repeat(250_000))];
+    let agent = flood.agent().await;
+    flood.qa(&agent, &pairs).await;
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while large.load(Ordering::Relaxed) < 3 && Instant::now() < deadline {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let receiver = Receiver::start().await;
+    made_for(&other, &receiver).await;
+    let began = Instant::now();
+    other.text(&other.agent().await, "The museum opens at nine.").await;
+    receiver.wait_for(1).await;
+    assert!(began.elapsed() < Duration::from_secs(10), "large events delay others");
+    let large = large.load(Ordering::Relaxed);
+    assert!((3..=6).contains(&large), "{large} bodies of 4 MB in 24 MiB");
 }
 
 #[tokio::test]
