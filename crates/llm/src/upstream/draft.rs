@@ -42,6 +42,11 @@ impl Draft {
         self.room == 0
     }
 
+    /// Bytes that the model may still write.
+    pub(super) const fn room(&self) -> usize {
+        self.room
+    }
+
     /// Adds text that the model wrote.
     pub(super) fn push(&mut self, fragment: &str) {
         self.is_started |= !fragment.is_empty();

@@ -12,6 +12,10 @@ use super::wire::{Completion, Usage, error_text};
 const ANSWER_BYTES: usize = 16 * 1_024 * 1_024;
 /// The longest reply in one piece. It is parsed at once, which takes up to a tenth of a second for this much.
 const WHOLE_BYTES: usize = 2 * 1_024 * 1_024;
+/// The most bytes of JSON for a byte of a reply: a control character has six.
+const ESCAPED_BYTES: usize = 6;
+/// What a reply in one piece may have besides its text: usage, fingerprints and the like.
+const FRAME_BYTES: usize = 64 * 1_024;
 /// Largest part of an error's body that is read.
 const ERROR_BYTES: usize = 16 * 1_024;
 /// The longest wait for the end of the stream after the last token. The end frees the connection for the
@@ -130,7 +134,7 @@ pub(super) async fn whole(
     draft: &mut Draft,
     key: Option<&str>,
 ) -> Result<End, UpstreamFailure> {
-    let body = bytes(response, WHOLE_BYTES).await?;
+    let body = bytes(response, whole_bytes(draft.room())).await?;
     let completion: Completion = serde_json::from_slice(&body).map_err(|error| {
         let error = quote(&error.to_string(), key);
         UpstreamFailure::because(Remedy::Elsewhere, "sent an invalid completion", error)
@@ -149,6 +153,11 @@ pub(super) async fn whole(
     }
     finish(reason.as_deref(), draft)?;
     Ok(End::new(reason.as_deref(), completion.usage))
+}
+
+/// The most bytes of a reply in one piece whose text may have `room` bytes. Hundreds of them may arrive at once.
+fn whole_bytes(room: usize) -> usize {
+    room.saturating_mul(ESCAPED_BYTES).saturating_add(FRAME_BYTES).min(WHOLE_BYTES)
 }
 
 /// The message in the body of an error, if it can be read.
@@ -249,4 +258,16 @@ fn broken(message: &str) -> UpstreamFailure {
 
 fn too_long(limit: usize) -> UpstreamFailure {
     UpstreamFailure::new(Remedy::Elsewhere, format!("sent more than {limit} bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{WHOLE_BYTES, whole_bytes};
+
+    #[test]
+    fn a_reply_in_one_piece_has_the_bytes_that_its_tokens_may_take() {
+        assert_eq!(whole_bytes(32), 64 * 1_024 + 192);
+        assert_eq!(whole_bytes(32 * 1_024), 256 * 1_024);
+        assert_eq!(whole_bytes(usize::MAX), WHOLE_BYTES);
+    }
 }
