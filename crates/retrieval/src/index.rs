@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use cicerone_domain::fairness::{FairPool, Urgency};
@@ -20,6 +21,7 @@ use cicerone_domain::ports::{PassageFeed, PassageIndex, Stages};
 use cicerone_domain::retrieval::{AgentVersion, Found, Query};
 use cicerone_domain::{Error, Id, kind};
 use parking_lot::Mutex;
+use tokio::time::timeout;
 
 use crate::meaning::{Meaning, MeaningConfig, MeaningPorts, WINDOW};
 use crate::search::{self, Recent, Snapshot};
@@ -51,6 +53,11 @@ const LARGE_SEARCHES: u64 = 4;
 /// An agent's index is in memory only if its sources have at most this many stored bytes. Indexing
 /// them takes up to 5 ms, and the index takes about ten times the bytes of the passages.
 const SMALL_BYTES: u64 = 64 * 1_024;
+
+/// How long a question waits until the index of its agent is up to date, before it is refused. The work goes on.
+const QUESTION_PATIENCE: Duration = Duration::from_secs(30);
+/// How long a deletion waits for the removal of its text from the index. Searches do not depend on it.
+const DELETION_PATIENCE: Duration = Duration::from_secs(1);
 
 /// The folder, next to those of the agents, with a folder of vectors for each agent.
 const VECTORS: &str = "vectors";
@@ -156,9 +163,26 @@ impl Index {
             return Ok(Some(snapshot));
         }
         // In a separate task: if the caller is cancelled, the change must still be finished.
-        tokio::spawn(synchronisation::synchronise(Arc::clone(&self.shared), agent, urgency))
-            .await
-            .map_err(Error::internal)?
+        let work = synchronisation::synchronise(Arc::clone(&self.shared), agent, urgency);
+        let work = tokio::spawn(work);
+        match urgency {
+            Urgency::Question => {
+                let done = timeout(QUESTION_PATIENCE, work).await.map_err(|_| Error::Overloaded)?;
+                done.map_err(Error::internal)?
+            }
+            Urgency::Learning => work.await.map_err(Error::internal)?,
+        }
+    }
+
+    /// Runs `work` to its end, but waits for it only for a moment.
+    async fn briefly<F>(work: F) -> Result<(), Error>
+    where
+        F: Future<Output = Result<(), Error>> + Send + 'static,
+    {
+        match timeout(DELETION_PATIENCE, tokio::spawn(work)).await {
+            Ok(done) => done.map_err(Error::internal)?,
+            Err(_) => Ok(()),
+        }
     }
 
     /// Searches on this thread if that takes a fraction of a millisecond, otherwise on one for slow work.
@@ -282,12 +306,21 @@ impl PassageIndex for Index {
         }
     }
 
+    async fn purge(&self, agent: AgentVersion) -> Result<(), Error> {
+        let index = self.clone();
+        Self::briefly(async move { index.synchronise(agent).await }).await
+    }
+
     async fn remove(&self, agent: Id<kind::Agent>) -> Result<(), Error> {
-        self.discard(agent).await?;
-        match &self.shared.meaning {
-            Some(meaning) => meaning.remove(agent).await,
-            None => Ok(()),
-        }
+        let index = self.clone();
+        let work = async move {
+            index.discard(agent).await?;
+            match &index.shared.meaning {
+                Some(meaning) => meaning.remove(agent).await,
+                None => Ok(()),
+            }
+        };
+        Self::briefly(work).await
     }
 }
 

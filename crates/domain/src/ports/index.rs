@@ -59,10 +59,14 @@ pub trait PassageIndex: Send + Sync {
     ) -> Result<Option<Arc<dyn PassageIndex>>, Error> {
         Ok(None)
     }
-    /// Applies missing changes, so that the next search need not. Called after a deletion too, so that
-    /// the text is gone from the disk. Searches take precedence.
+    /// Applies missing changes, so that the next search need not. Searches take precedence.
     async fn synchronise(&self, agent: AgentVersion) -> Result<(), Error>;
-    /// Removes an agent's index from this machine.
+    /// Removes deleted text from this machine, as [`PassageIndex::synchronise`] does. If that takes more than a moment, because
+    /// the index is being changed, it continues after this returns.
+    async fn purge(&self, agent: AgentVersion) -> Result<(), Error> {
+        self.synchronise(agent).await
+    }
+    /// Removes an agent's index from this machine. If that takes more than a moment, it continues after this returns.
     async fn remove(&self, agent: Id<kind::Agent>) -> Result<(), Error>;
 }
 

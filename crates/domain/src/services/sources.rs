@@ -198,7 +198,7 @@ impl Sources {
         let result = match found {
             Ok(Some(agent)) => {
                 let version = AgentVersion::of(&agent);
-                self.index.synchronise(version).await
+                self.index.purge(version).await
             }
             Ok(None) => Ok(()),
             Err(error) => Err(error),

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use cicerone_domain::ports::PassageIndex as _;
 use cicerone_domain::retrieval::{AgentVersion, Query};
-use cicerone_domain::{Id, SystemEntropy, kind};
+use cicerone_domain::{Error, Id, SystemEntropy, kind};
+use tokio::time::Instant;
 
 use crate::feed::{World, passage};
 
@@ -45,6 +46,21 @@ async fn warm_ups_that_never_end_hold_up_neither_questions_nor_another_account()
         assert_eq!(found.hits.len(), 1);
     }
     warm_ups.into_iter().for_each(|warm_up| warm_up.abort());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_index_that_is_long_in_changing_refuses_questions_in_time_and_delays_no_deletion() {
+    let world = World::new();
+    let agent = agents(&world, 1)[0];
+    world.rows.stall(&[agent.id]);
+    let began = Instant::now();
+    let refused = world.index.search(agent, &question(), 5).await;
+    assert!(matches!(refused, Err(Error::Overloaded)), "{refused:?}");
+    assert_eq!(began.elapsed().as_secs(), 30);
+    let began = Instant::now();
+    world.index.purge(agent).await.unwrap();
+    world.index.remove(agent.id).await.unwrap();
+    assert_eq!(began.elapsed().as_secs(), 2);
 }
 
 #[tokio::test]
