@@ -1,6 +1,7 @@
 //! The middleware around every request: its id, its line in the log, its metrics, and the body of
 //! every error.
 
+mod lines;
 #[cfg(test)]
 mod tests;
 
@@ -35,6 +36,7 @@ use crate::room::Tenant;
 use crate::routes;
 use crate::sent::Sent;
 use crate::unread::Body;
+use lines::{Line, Lines};
 
 /// Answers with more bytes are compressed on a blocking thread, since other connections share this one.
 const LONG_BYTES: usize = 64 * 1_024;
@@ -292,7 +294,17 @@ fn record(
     // Both at once: the fields of a span are one JSON text, which each call reads and writes again.
     tracing::record_all!(span, route = route, status = status.as_u16());
     let milliseconds = latency.as_secs_f64() * 1_000.0;
-    tracing::info!(target: "cicerone::access", parent: span, latency_ms = milliseconds, "served");
+    let line = match tenant {
+        Tenant::Strangers if is_probe(route) && status.is_success() => Line::LeftOut,
+        Tenant::Strangers => STRANGERS.next(Instant::now()),
+        Tenant::Keys(_) | Tenant::Visitors(_) => Line::Written,
+    };
+    if let Line::AfterGap(left_out) = line {
+        tracing::warn!(target: "cicerone::access", left_out, "requests without a key were not logged");
+    }
+    if line != Line::LeftOut {
+        tracing::info!(target: "cicerone::access", parent: span, latency_ms = milliseconds, "served");
+    }
 
     let is_refused_stranger = tenant == Tenant::Strangers && status.is_client_error();
     let route = if is_refused_stranger { UNAUTHENTICATED } else { route };
@@ -304,6 +316,14 @@ fn record(
             durations.record(latency.as_secs_f64());
         }
     });
+}
+
+/// The log lines of requests without a key.
+static STRANGERS: Lines = Lines::new();
+
+/// Whether a route is asked every few seconds by programs, so that lines for its successes would hide the others.
+fn is_probe(route: &str) -> bool {
+    matches!(route, "/healthz" | "/readyz" | "/metrics")
 }
 
 /// Stands for all routes in the metrics of requests that were refused before their caller was known. Anyone can be refused
