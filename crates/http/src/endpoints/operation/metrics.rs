@@ -39,11 +39,14 @@ async fn handle(app: App, incoming: Incoming) -> Answer {
     Ok(rendered.latest(&app.runtime).await?.answer(&incoming.request, &[]))
 }
 
+/// The text, and when it was made.
+type Dated = (Instant, Arc<Asset>);
+
 /// The metrics as they were within the last second. All callers share one text, so that neither the number of requests
 /// nor that of clients that do not read determines what it takes.
 pub(crate) struct Rendered {
     render: Render,
-    latest: Arc<Mutex<Option<(Instant, Arc<Asset>)>>>,
+    latest: Arc<Mutex<Option<Dated>>>,
 }
 
 impl Rendered {
