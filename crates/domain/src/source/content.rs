@@ -236,7 +236,7 @@ impl PairsText {
     }
 
     /// The array with these pairs appended. Its existing items and the space after the array are unchanged, so that
-    /// [`Self::as_of`] finds what there was before.
+    /// what there was before can be told from it.
     ///
     /// # Errors
     ///
