@@ -157,8 +157,7 @@ impl<'a> Pick<'a, '_> {
             if self.order.is_empty() {
                 best = value;
             }
-            let said = self.read.get(passage).map_or(0, |read| read.said(unit));
-            let is_asked = self.matcher.is_asked(said);
+            let is_asked = self.read.get(passage).is_some_and(|read| self.is_asked(read, unit));
             let is_worth = is_asked || value >= WORTH_GOING_ON * best;
             if !is_worth || !self.add(passage, unit) {
                 refused.insert((passage, unit));
@@ -166,6 +165,12 @@ impl<'a> Pick<'a, '_> {
             least = WORTH_ADDING * best;
         }
         best
+    }
+
+    /// Whether a unit has a word of the question itself. Another sum of money alone adds nothing to a price.
+    fn is_asked(&self, read: &Read<'_>, unit: usize) -> bool {
+        let said = read.said(unit);
+        self.matcher.is_asked(if self.order.is_empty() { said } else { said & !read.of_measure })
     }
 
     /// The best unit that is not chosen, with its value next to the chosen ones.
@@ -186,7 +191,7 @@ impl<'a> Pick<'a, '_> {
                 }
                 // A unit without a word of the question itself may be the answer. If there is an
                 // answer already, it adds nothing, unless it continues the same subject.
-                let is_asked = self.matcher.is_asked(read.said(unit));
+                let is_asked = self.is_asked(read, unit);
                 let goes_on = || !self.order.is_empty() && read.quoted.refers_back(unit);
                 if (self.answers_itself || !self.order.is_empty()) && !is_asked && !goes_on() {
                     continue;

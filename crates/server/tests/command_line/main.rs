@@ -116,6 +116,9 @@ fn what_ask_cannot_read_fails_with_a_line_that_says_why() {
 #[test]
 fn accounts_and_keys_are_managed_without_a_server() {
     let place = Workplace::new();
+    let nowhere = place.run(&["account", "create", "ann"]);
+    assert!(nowhere.status == 1 && nowhere.stderr.contains("there is no database"), "{nowhere:?}");
+    assert_eq!(place.run(&["migrate", "run"]).status, 0);
     let account = place.run(&["account", "create", "ann"]);
     assert!(
         account.stdout.starts_with("acct_") && account.stdout.ends_with(" ann\n"),

@@ -112,3 +112,9 @@ fn the_row_of_two_columns_that_are_compared_is_quoted() {
         "{reply}"
     );
 }
+
+#[test]
+fn other_prices_are_not_added_to_a_price() {
+    let text = "A ticket costs 12 euros. Children visit the museum free of charge. Groups pay 9 euros each.";
+    assert_eq!(answer("What does a ticket cost?", text), "A ticket costs 12 euros.");
+}
