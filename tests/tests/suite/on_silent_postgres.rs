@@ -3,12 +3,14 @@
 use std::process::Stdio;
 use std::time::Duration;
 
-use cicerone_tests::Server;
 use cicerone_tests::postgres::Cluster;
 use cicerone_tests::relay::Relay;
+use cicerone_tests::{ROOT_KEY, Server};
 use futures_util::future::join_all;
 use serde_json::json;
 use tempfile::TempDir;
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
 
 use crate::world::{eventually, program};
 
@@ -74,6 +76,11 @@ async fn a_server_stops_although_nothing_answers() {
         server
     });
     let mut server = server_again.await.unwrap();
+    // A request whose body never arrives keeps it from stopping earlier.
+    let mut open = TcpStream::connect(server.client().address()).await.unwrap();
+    let head = "POST /v1/agents HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\nContent-Length: 9\r\n";
+    let head = format!("{head}Authorization: Bearer {ROOT_KEY}\r\n\r\n{{");
+    open.write_all(head.as_bytes()).await.unwrap();
     relay.hold();
     server.terminate();
     server.log_with("stopping:").await;
