@@ -2,14 +2,14 @@
 
 use std::sync::OnceLock;
 
-use foldhash::{HashMap, HashMapExt as _, HashSet, HashSetExt as _};
+use foldhash::{HashMap, HashMapExt as _, HashSet};
 use whatlang::Lang;
 
 use crate::language::Language;
 use crate::terms::terms;
 
 /// Words of a language that mean the same, or nearly, when customers, guests and employees ask: groups, separated by `|`. A word
-/// before `>` only stands for those behind it: whoever asks about a cat may mean the rule about pets.
+/// before `>` only stands for those behind it: a question about a cat may mean the rule about pets.
 const GROUPS: &[(Lang, &str)] = &[
     (
         Lang::Eng,
@@ -119,14 +119,14 @@ const LIGHT: &[(Lang, &str)] = &[
     ),
 ];
 
-/// What is known of a word, by its language and analysed form.
+/// What is known of the words of a language, by their analysed forms.
 #[derive(Default)]
 struct Known {
-    equivalents: HashMap<(Lang, String), Vec<String>>,
-    light: HashSet<(Lang, String)>,
+    equivalents: HashMap<String, Vec<String>>,
+    light: HashSet<String>,
 }
 
-static KNOWN: OnceLock<Known> = OnceLock::new();
+static KNOWN: OnceLock<HashMap<Lang, Known>> = OnceLock::new();
 
 /// The analysed forms of words that mean nearly the same as the one with the analysed form `form` in questions of everyday life:
 /// for "broken", those of "damaged" and "defective". Empty for most words and languages.
@@ -140,38 +140,37 @@ static KNOWN: OnceLock<Known> = OnceLock::new();
 /// assert!(equivalents("lighthous", Language::ENGLISH).is_empty());
 /// ```
 pub fn equivalents(form: &str, language: Language) -> &'static [String] {
-    let known = KNOWN.get_or_init(Known::new);
-    known.equivalents.get(&(language.0, form.to_owned())).map_or(&[], Vec::as_slice)
+    let known = KNOWN.get_or_init(known).get(&language.0);
+    known.and_then(|known| known.equivalents.get(form)).map_or(&[], Vec::as_slice)
 }
 
 /// Whether the word with this analysed form says little about what a question asks for, without being a stop word: "make", "get".
 pub fn is_light(form: &str, language: Language) -> bool {
-    KNOWN.get_or_init(Known::new).light.contains(&(language.0, form.to_owned()))
+    let known = KNOWN.get_or_init(known).get(&language.0);
+    known.is_some_and(|known| known.light.contains(form))
 }
 
-impl Known {
-    fn new() -> Self {
-        let mut known = Self { equivalents: HashMap::new(), light: HashSet::new() };
-        for (language, groups) in GROUPS {
-            for group in groups.split('|') {
-                let (from, to) = group.split_once('>').unwrap_or((group, group));
-                let to = forms(to, *language);
-                for form in forms(from, *language) {
-                    let others = to.iter().filter(|other| **other != form);
-                    let known = known.equivalents.entry((*language, form.clone())).or_default();
-                    for other in others {
-                        if !known.contains(other) {
-                            known.push(other.clone());
-                        }
+fn known() -> HashMap<Lang, Known> {
+    let mut known: HashMap<Lang, Known> = HashMap::new();
+    for (language, groups) in GROUPS {
+        let equivalents = &mut known.entry(*language).or_default().equivalents;
+        for group in groups.split('|') {
+            let (from, to) = group.split_once('>').unwrap_or((group, group));
+            let to = forms(to, *language);
+            for form in forms(from, *language) {
+                let known = equivalents.entry(form.clone()).or_default();
+                for other in to.iter().filter(|other| **other != form) {
+                    if !known.contains(other) {
+                        known.push(other.clone());
                     }
                 }
             }
         }
-        for (language, words) in LIGHT {
-            known.light.extend(forms(words, *language).into_iter().map(|form| (*language, form)));
-        }
-        known
     }
+    for (language, words) in LIGHT {
+        known.entry(*language).or_default().light.extend(forms(words, *language));
+    }
+    known
 }
 
 /// The analysed forms of words; those of compounds as a whole.

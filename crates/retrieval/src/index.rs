@@ -174,15 +174,22 @@ impl Index {
         }
     }
 
-    /// Runs `work` to its end, but waits for it only for a moment.
-    async fn briefly<F>(work: F) -> Result<(), Error>
+    /// Runs `work` to its end, but waits for it only for a moment. If it fails later, the log says so.
+    async fn briefly<F>(agent: Id<kind::Agent>, work: F) -> Result<(), Error>
     where
         F: Future<Output = Result<(), Error>> + Send + 'static,
     {
-        match timeout(DELETION_PATIENCE, tokio::spawn(work)).await {
-            Ok(done) => done.map_err(Error::internal)?,
-            Err(_) => Ok(()),
+        let mut work = tokio::spawn(work);
+        if let Ok(done) = timeout(DELETION_PATIENCE, &mut work).await {
+            return done.map_err(Error::internal)?;
         }
+        tokio::spawn(async move {
+            if let Err(error) = work.await.map_err(Error::internal).flatten() {
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(agent_id = %agent, error, "deleted text stays in the index until the next search or sweep");
+            }
+        });
+        Ok(())
     }
 
     /// Searches on this thread if that takes a fraction of a millisecond, otherwise on one for slow work.
@@ -308,7 +315,7 @@ impl PassageIndex for Index {
 
     async fn purge(&self, agent: AgentVersion) -> Result<(), Error> {
         let index = self.clone();
-        Self::briefly(async move { index.synchronise(agent).await }).await
+        Self::briefly(agent.id, async move { index.synchronise(agent).await }).await
     }
 
     async fn remove(&self, agent: Id<kind::Agent>) -> Result<(), Error> {
@@ -320,7 +327,7 @@ impl PassageIndex for Index {
                 None => Ok(()),
             }
         };
-        Self::briefly(work).await
+        Self::briefly(agent, work).await
     }
 }
 
