@@ -403,5 +403,19 @@ pub fn parse_status(name: &str) -> Result<AgentStatus, FieldError> {
         .ok_or_else(|| FieldError::new("status", "must be `active` or `paused`"))
 }
 
+/// Checks that an account with `count` agents may have one more; `most` is the maximum, `None` for no limit.
+///
+/// # Errors
+///
+/// [`Error::Conflict`] if it has the maximum number.
+pub fn may_add_agent(count: u64, most: Option<u64>) -> Result<(), Error> {
+    match most {
+        Some(most) if count >= most => Err(Error::Conflict(format!(
+            "the account has {most} agents, which is the maximum; delete one first"
+        ))),
+        _ => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests;

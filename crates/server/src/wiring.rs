@@ -415,9 +415,11 @@ async fn open_storage(
     check_whole(configuration)?;
     let database = configuration.database.clone();
     let account_bytes = configuration.settings.quotas().bytes;
+    let account_agents = Some(configuration.settings.quotas.agents).filter(|most| *most > 0);
     let section = &configuration.settings.database;
     let options = StorageOptions {
         account_bytes,
+        account_agents,
         read_timeout: Duration::from_secs(section.read_seconds),
         write_timeout: Duration::from_secs(section.write_seconds),
         reserve_bytes,

@@ -5,7 +5,7 @@ mod known;
 use async_trait::async_trait;
 use cicerone_domain::agent::{
     AgentFilter, AgentName, AgentProfile, AnswerFloor, ModelName, ReplyTokens, RetentionDays,
-    SystemPrompt, Temperature,
+    SystemPrompt, Temperature, may_add_agent,
 };
 use cicerone_domain::id::kind;
 use cicerone_domain::idempotency::Completion;
@@ -168,6 +168,13 @@ pub(crate) fn raise_generation(c: &mut AnyConnection, id: &str) -> Result<i64, T
     Ok(dialect::raise_generation(c, id)?)
 }
 
+/// The agents of an account, whose row is locked, so that concurrent additions are counted one after the other.
+fn count(c: &mut AnyConnection, account: &str) -> Result<u64, TransactionError> {
+    dialect::lock_account_row(c, account)?;
+    let count = agents::table.filter(agents::account_id.eq(account)).count().get_result(c)?;
+    narrow("count", count)
+}
+
 #[async_trait]
 impl AgentStore for Storage {
     async fn insert_agent(
@@ -175,9 +182,11 @@ impl AgentStore for Storage {
         agent: Agent,
         completion: Option<Completion<Agent>>,
     ) -> Result<Agent, Error> {
+        let most = self.account_agents;
         self.db
             .of(agent.account_id)
             .write_completing(completion, move |c| {
+                may_add_agent(count(c, &agent.account_id.to_string())?, most)?;
                 let row = AgentRow::from(&agent);
                 let outcome = diesel::insert_into(agents::table).values(row).execute(c);
                 managed::written(outcome, agent.profile.managed.as_ref(), "another agent")?;

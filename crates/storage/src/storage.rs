@@ -26,6 +26,8 @@ pub struct Storage {
     pub(crate) db: Arc<Db>,
     /// The bytes that an account without its own quota may store; `None` for no limit.
     pub(crate) account_bytes: Option<u64>,
+    /// The agents that an account may have; `None` for no limit.
+    pub(crate) account_agents: Option<u64>,
     /// Turns that wait to be stored together.
     pub(crate) gathered: Arc<GatheredTurns>,
     /// New sources that wait to be stored together.
@@ -52,6 +54,8 @@ pub struct StorageOptions {
     pub reserve_bytes: u64,
     /// The bytes of sources and files that an account without its own quota may store; `None` for no limit.
     pub account_bytes: Option<u64>,
+    /// The agents that an account may have; `None` for no limit.
+    pub account_agents: Option<u64>,
 }
 
 /// How long work at the database may take.
@@ -71,6 +75,7 @@ impl Default for StorageOptions {
             write_timeout: Duration::from_secs(60),
             reserve_bytes: 0,
             account_bytes: None,
+            account_agents: None,
         }
     }
 }
@@ -102,6 +107,7 @@ impl Storage {
         Ok(Self {
             db: Arc::new(Db::open(url, options)?),
             account_bytes: options.account_bytes,
+            account_agents: options.account_agents,
             gathered: Arc::default(),
             gathered_sources: Arc::default(),
             known: Arc::default(),

@@ -81,7 +81,12 @@ struct Point {
 pub(super) async fn measure(program: &Program, extent: Extent) -> anyhow::Result<Agents> {
     let mut counts = extent.agents;
     counts.sort_unstable();
-    let mut server = Server::of(program).env("RUST_LOG", "warn").start();
+    let settings = tempfile::NamedTempFile::new().context("a temporary file")?;
+    std::fs::write(settings.path(), "[quotas]\nagents = 0\n").context("writing the settings")?;
+    let mut server = Server::of(program)
+        .env("RUST_LOG", "warn")
+        .env("CICERONE_CONFIG", settings.path().to_string_lossy())
+        .start();
     let (mut made, mut points, mut disk_bytes) = (Vec::new(), Vec::new(), 0);
     // What the load itself takes is not a cost of agents.
     make::agents(server.address(), &mut made, 1).await?;

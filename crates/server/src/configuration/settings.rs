@@ -271,10 +271,12 @@ pub(crate) struct RetentionSection {
     pub(crate) audit_days: u64,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, ToSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schema(default)]
 pub(crate) struct QuotasSection {
+    /// Agents that an account may have; `0` for no limit.
+    pub(crate) agents: u64,
     /// Messages answered in a calendar month (UTC). Unset: no limit.
     pub(crate) messages_per_month: Option<u64>,
     /// Model tokens in a calendar month (UTC). Unset: no limit.

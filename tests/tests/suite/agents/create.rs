@@ -1,10 +1,11 @@
 //! `POST /v1/agents`.
 
+use cicerone_tests::Server;
 use cicerone_tests::answer::{is_id, is_timestamp};
 use serde_json::{Value, json};
 
 use crate::coverage::Covers;
-use crate::world::{CRAB, client};
+use crate::world::{CRAB, client, program};
 
 pub(crate) const COVERS: Covers = Covers {
     route: "POST /v1/agents",
@@ -38,6 +39,23 @@ async fn an_agent_with_a_name_alone_has_every_default() {
         "updated_at": agent["created_at"],
     });
     assert_eq!(agent, expected);
+}
+
+#[tokio::test]
+async fn an_account_has_at_most_as_many_agents_as_the_settings_say() {
+    let data = tempfile::TempDir::with_prefix("cicerone-test-").unwrap();
+    let file = data.path().join("cicerone.toml");
+    std::fs::write(&file, "[quotas]\nagents = 2\n").unwrap();
+    let server =
+        Server::of(&program()).env("CICERONE_CONFIG", file.display().to_string()).start_in(data);
+    let (client, other) = (server.client(), server.account("other"));
+    let agents = [client.agent().await, client.agent().await];
+    let refused = client.post("/v1/agents", json!({ "name": "Third" })).await;
+    let error = refused.refused(409, "conflict");
+    assert!(error["message"].as_str().unwrap().contains("2 agents"), "{error}");
+    other.agent().await;
+    client.delete(&format!("/v1/agents/{}", agents[0])).await.expect_nothing();
+    client.agent().await;
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use crate::body::{Body, Current};
 use crate::change::Change;
 use crate::context::{App, Incoming};
 use crate::endpoint::{Endpoint, Tag};
-use crate::managed::{ManagedBody, TAKEN};
+use crate::managed::ManagedBody;
 use crate::response::Answer;
 
 pub(crate) fn endpoint() -> Endpoint {
@@ -27,7 +27,11 @@ pub(crate) fn endpoint() -> Endpoint {
             "A required field is missing, a field has a bad value, or the key is restricted to existing \
              agents.",
         )
-        .refuses(409, TAKEN)
+        .refuses(
+            409,
+            "The account has as many agents as it may have, another agent has the same `managed` set and key, or the same \
+             request is still being carried out.",
+        )
 }
 
 #[derive(Deserialize, ToSchema)]

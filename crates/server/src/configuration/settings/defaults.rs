@@ -138,6 +138,12 @@ impl Default for WebhooksSection {
     }
 }
 
+impl Default for QuotasSection {
+    fn default() -> Self {
+        Self { agents: 10_000, messages_per_month: None, tokens_per_month: None, bytes: None }
+    }
+}
+
 impl Default for RetentionSection {
     fn default() -> Self {
         let retention = Retention::default();
