@@ -28,7 +28,8 @@ const GROUPS: &[(Lang, &str)] = &[
          lost missing|stolen theft|student pupil|toilet restroom bathroom|elevator lift|\
          disabled wheelchair accessible accessibility|pensioner senior retired|founded established|\
          charity non-profit nonprofit|motorbike motorcycle|laptop > computer|sofa couch furniture|\
-         maximum limit|attach attachment|sign-in login|wifi internet|return returns exchange",
+         maximum max limit|minimum min|default standard|two 2|three 3|four 4|five 5|six 6|seven 7|eight 8|\
+         nine 9|ten 10|twelve 12|attach attachment|sign-in login|wifi internet|return returns exchange",
     ),
     (
         Lang::Deu,
@@ -41,7 +42,8 @@ const GROUPS: &[(Lang, &str)] = &[
          wohnung zimmer|erlaubt gestattet zulässig|verboten untersagt|ändern bearbeiten|fehler störung problem|\
          foto bild|größe abmessungen maße|kennwort passwort|anmeldung login|nötig erforderlich notwendig|spät verspätung|\
          verloren verlust|gestohlen diebstahl|student studierende|toilette wc|aufzug lift fahrstuhl|\
-         behindert rollstuhl barrierefrei|gegründet gründung|chef vorgesetzte leitung|job arbeit stelle",
+         behindert rollstuhl barrierefrei|gegründet gründung|chef vorgesetzte leitung|job arbeit stelle|maximal max höchstens|mindestens minimum|rabatt nachlass|\
+         zwei 2|drei 3|vier 4|fünf 5|sechs 6|sieben 7|acht 8|neun 9|zehn 10|zwölf 12",
     ),
     (
         Lang::Spa,
@@ -53,7 +55,8 @@ const GROUPS: &[(Lang, &str)] = &[
          enfermo enfermedad|sueldo salario|piso vivienda apartamento|permitido autorizado|prohibido|cambiar modificar|\
          error fallo problema|foto imagen|tamaño medida|necesario obligatorio imprescindible|tarde retraso|\
          perdido pérdida|robado robo|estudiante alumno|baño aseo|ascensor elevador|multa sanción|\
-         permiso licencia autorización|obra reforma|quedarse estancia permanecer|trabajo empleo|sofá mueble",
+         permiso licencia autorización|obra reforma|quedarse estancia permanecer|trabajo empleo|sofá mueble|máximo máx|mínimo mín|\
+         dos 2|tres 3|cuatro 4|cinco 5|seis 6|siete 7|ocho 8|nueve 9|diez 10|doce 12",
     ),
     (
         Lang::Fra,
@@ -64,7 +67,8 @@ const GROUPS: &[(Lang, &str)] = &[
          rembourser remboursement|employé personnel|vacances congé|malade maladie|salaire rémunération|\
          logement appartement|autorisé permis|interdit défendu|modifier changer|erreur panne problème|photo image|\
          taille dimension|nécessaire obligatoire|retard tard|perdu perte|volé vol|étudiant élève|toilettes wc|\
-         ascenseur élévateur|emploi travail poste|cours atelier formation",
+         ascenseur élévateur|emploi travail poste|cours atelier formation|maximum max maximal|minimum minimal|\
+         deux 2|trois 3|quatre 4|cinq 5|six 6|sept 7|huit 8|neuf 9|dix 10|douze 12",
     ),
     (
         Lang::Nld,
@@ -73,7 +77,8 @@ const GROUPS: &[(Lang, &str)] = &[
          auto voertuig|fiets rijwiel|kind minderjarige|hond > huisdier dier|kat > huisdier dier|afval vuilnis|arts dokter|\
          beginnen starten|rekening factuur bon|pakket zending|retourneren terugsturen ruilen|terugbetaling|\
          medewerker personeel|vakantie verlof|ziek ziekte|salaris loon|toegestaan|verboten|wijzigen veranderen aanpassen|\
-         fout storing probleem|foto afbeelding|maat afmeting|nodig verplicht|laat vertraging|baan werk werkgever",
+         fout storing probleem|foto afbeelding|maat afmeting|nodig verplicht|laat vertraging|baan werk werkgever|maximaal max maximum|\
+         twee 2|drie 3|vier 4|vijf 5|zes 6|zeven 7|acht 8|negen 9|tien 10|twaalf 12",
     ),
     (
         Lang::Ita,
@@ -83,7 +88,8 @@ const GROUPS: &[(Lang, &str)] = &[
          rifiuto spazzatura|medico dottore|iniziare cominciare|pensionato anziano|fattura ricevuta|pacco spedizione|\
          restituire reso|rimborso|dipendente personale|ferie vacanza|malato malattia|stipendio salario|\
          appartamento alloggio|permesso consentito|vietato proibito|modificare cambiare|errore guasto problema|\
-         foto immagine|misura dimensione|necessario obbligatorio|ritardo tardi|perso smarrito|rubato furto",
+         foto immagine|misura dimensione|necessario obbligatorio|ritardo tardi|perso smarrito|rubato furto|massimo max|minimo min|\
+         due 2|tre 3|quattro 4|cinque 5|sei 6|sette 7|otto 8|nove 9|dieci 10|dodici 12",
     ),
 ];
 
@@ -92,30 +98,30 @@ const LIGHT: &[(Lang, &str)] = &[
     (
         Lang::Eng,
         "make get take give go come want need know tell happen let keep put think like way thing possible lot really \
-         actually exactly still already ever maybe able",
+         actually exactly still already ever maybe able number amount kind sort moment currently back find use using",
     ),
     (
         Lang::Deu,
         "machen bekommen kriegen nehmen geben gehen kommen möchten brauchen wissen sagen passieren lassen tun \
-         eigentlich wirklich genau überhaupt möglich",
+         eigentlich wirklich genau überhaupt möglich lange lang gerade aktuell moment momentan jetzt anzahl",
     ),
     (
         Lang::Spa,
-        "hacer tener obtener tomar dar ir venir querer necesitar saber decir pasar dejar poner posible cosa",
+        "hacer tener obtener tomar dar ir venir querer necesitar saber decir pasar dejar poner posible cosa número cantidad tipo momento",
     ),
     (
         Lang::Fra,
         "faire avoir obtenir prendre donner aller venir vouloir besoin savoir dire passer laisser mettre possible \
-         chose",
+         chose nombre type sorte moment",
     ),
     (
         Lang::Nld,
-        "maken krijgen nemen geven gaan komen willen nodig weten zeggen gebeuren laten doen mogelijk",
+        "maken krijgen nemen geven gaan komen willen nodig weten zeggen gebeuren laten doen mogelijk welk aantal bedrag soort moment lang",
     ),
     (
         Lang::Ita,
         "fare avere ottenere prendere dare andare venire volere bisogno sapere dire succedere lasciare mettere \
-         possibile cosa",
+         possibile cosa numero tipo momento",
     ),
 ];
 

@@ -16,6 +16,28 @@ const ABBREVIATIONS: [&str; 62] = [
 ];
 /// The longest of them, in bytes.
 const ABBREVIATION_BYTES: usize = 6;
+/// The German months, which have a capital.
+const MONTHS: [&str; 14] = [
+    "Januar",
+    "Jänner",
+    "Februar",
+    "Feber",
+    "März",
+    "April",
+    "Mai",
+    "Juni",
+    "Juli",
+    "August",
+    "September",
+    "Oktober",
+    "November",
+    "Dezember",
+];
+/// German words that make an ordinal of a number with a full stop: no sentence ends with both.
+const BEFORE_ORDINALS: [&str; 14] = [
+    "am", "im", "vom", "zum", "zur", "beim", "der", "die", "das", "den", "dem", "jeder", "jede",
+    "jedes",
+];
 /// A line of at least this many characters may have been wrapped to fit a page.
 const WRAPPED_LINE_CHARS: usize = 50;
 /// A sentence of this many characters in a script without full stops is cut at a space.
@@ -100,7 +122,23 @@ fn goes_on(text: &str, start: usize, end: usize) -> bool {
     if after.starts_with(char::is_lowercase) && ends_quoted(trimmed) {
         return true;
     }
-    trimmed.strip_suffix('.').is_some_and(is_abbreviation)
+    trimmed
+        .strip_suffix('.')
+        .is_some_and(|words| is_abbreviation(words) || is_ordinal(words, after))
+}
+
+/// Whether the full stop after `words` makes an ordinal of their last, as in German, which writes the noun after it with a capital:
+/// "am 31. März", "im 2. Stock".
+fn is_ordinal(words: &str, after: &str) -> bool {
+    let mut last = words.rsplit(char::is_whitespace);
+    let number = last.next().unwrap_or_default();
+    let is_number = matches!(number.len(), 1..=3) && number.bytes().all(|b| b.is_ascii_digit());
+    if !is_number {
+        return false;
+    }
+    let next = after.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
+    let before = last.find(|word| !word.is_empty()).unwrap_or_default();
+    MONTHS.contains(&next) || BEFORE_ORDINALS.contains(&before.to_lowercase().as_str())
 }
 
 /// Whether a text ends with the exclamation or question of a quotation or an aside: "the “Hello,
@@ -216,10 +254,14 @@ mod tests {
             "See Fig. 3 for the U.S. figures.",
             "Read https://example.com/?q=1 first.",
             "1. Open the lid.",
+            "Resturlaub verfällt am 31. März des Folgejahres.",
+            "Der Antrag muss bis 3. Mai oder am 1. Oktober um 8 Uhr da sein.",
+            "Das Labor ist im 2. Stock, nach der 3. Mahnung ist Schluss.",
         ] {
             assert_eq!(of(text), [text]);
         }
         assert_eq!(of("We took plan B. Then we left."), ["We took plan B.", "Then we left."]);
+        assert_eq!(of("Es kostet 20. Danach geht es."), ["Es kostet 20.", "Danach geht es."]);
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod refusal;
 mod replies;
 mod spaced;
 mod units;
+mod values;
 mod words;
 
 use async_trait::async_trait;

@@ -1,15 +1,14 @@
 //! Questions for a measure, and what the measure is called in tables and lists: "how heavy is it" is answered by "Weight: 19 kg".
 
-use compact_str::CompactString;
-
 use super::spaced::Spaced;
+use super::values::Value;
 
 /// How people ask for a measure, and its names.
 pub(super) struct Attribute {
     asked: &'static [&'static str],
     names: &'static [&'static str],
-    /// Whether it is a sum of money, which is recognised without a name.
-    is_money: bool,
+    /// The kind of its values, if they are recognised without a name.
+    value: Option<Value>,
 }
 
 /// English, German, Spanish, French, Italian, Dutch. Questions for a number of things or a time ("how many", "when") name them
@@ -32,7 +31,7 @@ const ATTRIBUTES: &[Attribute] = &[
             "weegt",
         ],
         names: &["weight", "gewicht", "peso", "poids"],
-        is_money: false,
+        value: None,
     },
     Attribute {
         asked: &["how far", "wie weit", "hasta dónde", "jusqu'où", "hoe ver"],
@@ -50,7 +49,7 @@ const ATTRIBUTES: &[Attribute] = &[
             "bereik",
             "afstand",
         ],
-        is_money: false,
+        value: None,
     },
     Attribute {
         asked: &[
@@ -77,7 +76,7 @@ const ATTRIBUTES: &[Attribute] = &[
             "dimensioni",
             "afmetingen",
         ],
-        is_money: false,
+        value: None,
     },
     Attribute {
         asked: &[
@@ -90,7 +89,7 @@ const ATTRIBUTES: &[Attribute] = &[
             "hoe hoog",
         ],
         names: &["height", "höhe", "altura", "hauteur", "altezza", "hoogte"],
-        is_money: false,
+        value: None,
     },
     Attribute {
         asked: &[
@@ -102,17 +101,17 @@ const ATTRIBUTES: &[Attribute] = &[
             "hoe breed",
         ],
         names: &["width", "breite", "ancho", "anchura", "largeur", "larghezza", "breedte"],
-        is_money: false,
+        value: None,
     },
     Attribute {
         asked: &["how deep", "wie tief", "qué profundidad", "quelle profondeur", "hoe diep"],
         names: &["depth", "tiefe", "profundidad", "profondeur", "profondità", "diepte"],
-        is_money: false,
+        value: None,
     },
     Attribute {
         asked: &["how fast", "wie schnell", "qué velocidad", "quelle vitesse", "hoe snel"],
         names: &["speed", "geschwindigkeit", "velocidad", "vitesse", "velocità", "snelheid"],
-        is_money: false,
+        value: None,
     },
     Attribute {
         asked: &[
@@ -185,13 +184,11 @@ const ATTRIBUTES: &[Attribute] = &[
             "prijs",
             "prijzen",
         ],
-        is_money: true,
+        value: Some(Value::Sum),
     },
     Attribute {
         asked: &[
-            "how long does",
-            "how long do",
-            "how long will",
+            "how long",
             "wie lange",
             "cuánto tarda",
             "cuánto tardan",
@@ -217,13 +214,60 @@ const ATTRIBUTES: &[Attribute] = &[
             "duur",
             "tijd",
         ],
-        is_money: false,
+        value: Some(Value::Duration),
     },
     Attribute {
         asked: &["how hot", "how warm", "how cold", "wie heiß", "wie warm", "wie kalt"],
         names: &["temperature", "temperatur"],
-        is_money: false,
+        value: None,
     },
+    Attribute {
+        asked: &[
+            "when",
+            "what time",
+            "what date",
+            "what day",
+            "what days",
+            "which date",
+            "which day",
+            "which days",
+            "how late",
+            "how early",
+            "how soon",
+            "wann",
+            "welchen tagen",
+            "welche uhrzeit",
+            "wie spät",
+            "wie früh",
+            "cuándo",
+            "qué hora",
+            "qué horas",
+            "qué día",
+            "qué días",
+            "quand",
+            "quelle heure",
+            "quel jour",
+            "quels jours",
+            "quando",
+            "che ora",
+            "che giorno",
+            "che giorni",
+            "que horas",
+            "que dia",
+            "que dias",
+            "wanneer",
+            "hoe laat",
+            "welke dag",
+            "welke dagen",
+        ],
+        names: &[],
+        value: Some(Value::Moment),
+    },
+];
+/// Words that only say that a time is asked for.
+const TIME_WORDS: &[&str] = &[
+    "time", "late", "early", "soon", "date", "day", "hour", "tag", "tage", "tagen", "uhrzeit",
+    "spät", "früh", "hora", "día", "heure", "jour", "ora", "giorno", "dia", "laat", "dag",
 ];
 /// How people ask for a price in scripts without spaces, where it is found anywhere in the text.
 const PRICE_UNSPACED: &[&str] =
@@ -234,7 +278,8 @@ const COMPOUND_BYTES: usize = 4;
 /// The measure that a question asks for.
 pub(super) fn asked_for(words: &Spaced) -> Option<&'static Attribute> {
     let is_asked = |attribute: &&Attribute| {
-        words.has(attribute.asked) || attribute.is_money && words.contains(PRICE_UNSPACED)
+        words.has(attribute.asked)
+            || attribute.value == Some(Value::Sum) && words.contains(PRICE_UNSPACED)
     };
     ATTRIBUTES.iter().find(is_asked)
 }
@@ -247,45 +292,21 @@ impl Attribute {
 
     /// The words that only say which measure is meant, if its values are recognised without them: "cost", "price".
     pub(super) fn words(&self) -> Option<&'static [&'static str]> {
-        self.is_money.then_some(self.asked)
+        Some(match self.value? {
+            Value::Sum => self.asked,
+            Value::Duration | Value::Moment => TIME_WORDS,
+        })
     }
 
-    /// Whether a text has a value of the measure, if that can be recognised.
-    pub(super) fn is_value(&self, text: &str) -> bool {
-        self.is_money && is_sum(text)
+    /// Whether a text has a value of the measure; `None` if that cannot be recognised.
+    pub(super) fn has_value(&self, text: &str) -> Option<bool> {
+        Some(self.value?.is_in(text))
     }
-}
 
-/// Words for money beside a number, and for what is free, in lower case.
-const CURRENCIES: [&str; 24] = [
-    "euro", "euros", "eur", "dollar", "dollars", "usd", "pound", "pounds", "gbp", "pence", "cent",
-    "cents", "chf", "franken", "pln", "zł", "złotych", "kč", "czk", "kr", "sek", "nok", "dkk",
-    "tl",
-];
-const FREE: [&str; 9] = [
-    "free",
-    "gratis",
-    "kostenlos",
-    "kostenfrei",
-    "gratuit",
-    "gratuite",
-    "gratuito",
-    "gratuita",
-    "gratuits",
-];
-const CURRENCY_SIGNS: &str = "€$£¥₹₩₽₺₴₪฿₫₱円元원";
-
-/// Whether a text has a sum of money, or says that something is free.
-fn is_sum(text: &str) -> bool {
-    let has_number = text.contains(|c: char| c.is_numeric());
-    if has_number && text.contains(|c: char| CURRENCY_SIGNS.contains(c)) {
-        return true;
+    /// Whether it is a sum of money, as which the words for it are as good as a value.
+    pub(super) fn is_time(&self) -> bool {
+        matches!(self.value, Some(Value::Duration | Value::Moment))
     }
-    let mut words = text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
-    words.any(|word| {
-        let word = CompactString::from_str_to_lowercase(word);
-        has_number && CURRENCIES.contains(&word.as_str()) || FREE.contains(&word.as_str())
-    })
 }
 
 /// Whether a term or the first cell of a row is called so.
@@ -301,7 +322,7 @@ fn is_called(term: &str, names: &[&str]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{asked_for, is_sum};
+    use super::asked_for;
     use crate::extractive::spaced::Spaced;
 
     #[test]
@@ -315,15 +336,5 @@ mod tests {
         assert!(is_name("What does a berth cost?", "Price per day"));
         assert!(!is_name("How heavy is the crane?", "Height"));
         assert!(!is_name("Which crane is it?", "Freight"));
-    }
-
-    #[test]
-    fn sums_of_money_are_known() {
-        for text in ["£12", "14,50 €", "12 euros", "EUR 5", "It is free of charge.", "660円"] {
-            assert!(is_sum(text), "{text}");
-        }
-        for text in ["12 days", "euros are taken", "Freedom", "$HOME"] {
-            assert!(!is_sum(text), "{text}");
-        }
     }
 }

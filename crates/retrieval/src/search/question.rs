@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use cicerone_domain::retrieval::Query;
-use cicerone_language::{Language, SmallTalk, Subject, Term, grams, terms};
+use cicerone_language::{Language, SmallTalk, Subject, Term, grams, measure, terms};
 use compact_str::CompactString;
 use foldhash::HashMap;
 
@@ -40,6 +40,8 @@ pub(super) struct Word {
     pub(super) is_compound: bool,
     /// Whether it looks like a name, or has digits.
     pub(super) is_name: bool,
+    /// The names of the measure that it asks for together with the word before it, as in "how heavy", in their analysed forms.
+    pub(super) measure: Option<&'static [String]>,
     /// The byte range of its first occurrence in the question; `None` for a word of the context.
     pub(super) range: Option<Range<usize>>,
     /// The messages that contain it, one bit each: the question, then the context, newest first.
@@ -59,6 +61,10 @@ pub(super) struct Extra {
 
 /// The code of a language in which every noun has a capital.
 const GERMAN: &str = "deu";
+
+/// What may stand between an English verb and its particle.
+const OBJECTS: [&str; 7] = ["it", "them", "this", "that", "me", "us", "everything"];
+const PARTICLES: [&str; 8] = ["up", "down", "in", "out", "on", "off", "over", "back"];
 
 /// An analysed question.
 #[derive(Debug, Default)]
@@ -84,6 +90,7 @@ impl Question {
     pub(super) fn new(query: &Query, languages: &[Option<Language>]) -> Self {
         let mut analysed = Analysed::new(&query.text, languages);
         analysed.mark_names(&query.text);
+        analysed.mark_measures(&query.text);
         let is_self_contained = analysed.is_self_contained();
         let mut question = Self {
             pairs: analysed.pairs,
@@ -215,6 +222,18 @@ impl Analysed {
         }
     }
 
+    /// Marks the words that only say which measure is asked for: "how late".
+    fn mark_measures(&mut self, text: &str) {
+        let Some(language) = self.language else { return };
+        for word in self.words.iter_mut().filter(|word| !word.is_stop_word) {
+            let before = word.range.as_ref().and_then(|range| text.get(..range.start));
+            let before = before.and_then(|before| before.split_whitespace().next_back());
+            word.measure = before.and_then(|before| {
+                word.forms.iter().find_map(|form| measure(before, form, language))
+            });
+        }
+    }
+
     fn add_term<'terms>(
         &mut self,
         term: &'terms Term,
@@ -245,15 +264,15 @@ impl Analysed {
             is_stop_word: term.is_stop_word,
             is_compound: term.is_compound,
             is_name: false,
+            measure: None,
             range: Some(term.range.clone()),
             messages: QUESTION,
             pieces: 0,
         });
     }
 
-    /// Adds to each two words with only a space between them the form that they have as one word, in the language of the text. The
-    /// first of them must not be
-    /// a stop word: "in active use" is not about what is inactive.
+    /// Adds to each two words with only a space, or an object, between them the form that they have as one word, in the language
+    /// of the text. The first of them must not be a stop word: "in active use" is not about what is inactive.
     fn add_joined(
         &mut self,
         text: &str,
@@ -261,10 +280,23 @@ impl Analysed {
         language: Option<Language>,
         by_range: &HashMap<(usize, usize), usize>,
     ) {
-        for (first, second) in terms.iter().zip(terms.iter().skip(1)) {
-            let are_plain = !first.is_stop_word && !first.is_compound && !second.is_compound;
-            let has_space = text.get(first.range.end..second.range.start) == Some(" ");
-            if !are_plain || !has_space {
+        let is_english = language == Some(Language::ENGLISH);
+        for following in (0..terms.len()).filter_map(|at| terms.get(at..)) {
+            let (first, second) = match following {
+                // "back it up"
+                [first, object, particle, ..]
+                    if is_english && is_parted(text, object, particle) =>
+                {
+                    (first, particle)
+                }
+                [first, second, ..]
+                    if text.get(first.range.end..second.range.start) == Some(" ") =>
+                {
+                    (first, second)
+                }
+                _ => continue,
+            };
+            if first.is_stop_word || first.is_compound || second.is_compound {
                 continue;
             }
             let (Some(one), Some(other)) = (joinable(text, first), joinable(text, second)) else {
@@ -313,6 +345,15 @@ impl Analysed {
             }
         }
     }
+}
+
+/// Whether two terms are the object and the particle of an English verb: "it up".
+fn is_parted(text: &str, object: &Term, particle: &Term) -> bool {
+    let is_one_of = |term: &Term, words: &[&str]| {
+        let word = text.get(term.range.clone()).unwrap_or_default();
+        words.iter().any(|one| word.eq_ignore_ascii_case(one))
+    };
+    is_one_of(object, &OBJECTS) && is_one_of(particle, &PARTICLES)
 }
 
 /// The word of a term, if it may be a part of a longer one: it consists of two letters or more.

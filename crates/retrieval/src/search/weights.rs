@@ -52,6 +52,9 @@ pub(super) const SMALL_WORD: f32 = 0.5;
 /// How much a word such as "make" counts for whether the question is answered, relative to another word of the same rarity.
 pub(super) const LIGHT_WORD: f32 = 0.35;
 
+/// The factor for a word that only says which measure is asked for, such as "late" in "how late".
+pub(super) const MEASURE: f32 = 0.4;
+
 /// The factor for a passage that defines the subject of a question, or has a section about it.
 pub(super) const DEFINES: f32 = 1.5;
 

@@ -45,6 +45,8 @@ const COMPARES: f32 = 0.8;
 const COMPARED: u32 = 2;
 /// The bonus for a sentence with the kind of answer that the question asks for.
 const MEETS: f32 = 0.1;
+/// The same for a time, which is told from other numbers.
+const MEETS_TIME: f32 = 0.25;
 /// The bonus for a row or definition that is called like the measure that the question asks for.
 const MEASURES: f32 = 0.6;
 /// The bonus for a sentence that defines the subject of the question.
@@ -106,6 +108,17 @@ impl<'a> Asked<'a> {
     /// Whether code may be the answer: the question asks how to do something, or what to do.
     fn may_be_shown(&self) -> bool {
         self.subject.is_none() && matches!(self.wanted, Wanted::Steps | Wanted::Any)
+    }
+
+    /// The bonus of a text for having the kind of thing that is asked for.
+    fn met_by(&self, text: &str, is_technical: bool) -> f32 {
+        let measure = self.measure.filter(|measure| measure.is_time() && !is_technical);
+        match measure.and_then(|measure| measure.has_value(text)) {
+            Some(true) => MEETS_TIME,
+            Some(false) => 0.0,
+            None if self.wanted.is_met_by(text) => MEETS,
+            None => 0.0,
+        }
     }
 
     /// The passages with their numbers, best first. If the question asks for a definition, the first
@@ -313,8 +326,8 @@ impl<'a> Read<'a> {
             if asked.may_be_shown() && self.quoted.reading.is_technical {
                 score += share * self.bonus(index, unit, asked);
             }
-            if score > 0.0 && asked.wanted.is_met_by(text) {
-                score += MEETS;
+            if score > 0.0 {
+                score += asked.met_by(text, self.quoted.reading.is_technical);
             }
             if asked.subject.as_ref().is_some_and(|subject| subject.is_defined_by(text)) {
                 score += DEFINES;

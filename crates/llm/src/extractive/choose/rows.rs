@@ -123,7 +123,8 @@ pub(super) fn value_as_word(
 ) {
     let has_value = |unit: &Unit| {
         let said = || text.get(unit.range.clone()).unwrap_or_default();
-        !matches!(unit.kind, Kind::Heading | Kind::Header) && measure.is_value(said())
+        !matches!(unit.kind, Kind::Heading | Kind::Header)
+            && measure.has_value(said()) == Some(true)
     };
     let values: Vec<bool> = units.iter().map(has_value).collect();
     if !values.contains(&true) {

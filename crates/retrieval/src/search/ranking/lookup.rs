@@ -12,7 +12,7 @@ use crate::search::impacts::Impacts;
 use crate::search::question::{Extra, QUESTION, Question, Word};
 use crate::search::snapshot::Snapshot;
 use crate::search::weights::{
-    FEWEST_PASSAGES, FEWEST_QUESTIONS, LIGHT_WORD, SIMILAR, SMALL_WORD, WEIGHTS,
+    FEWEST_PASSAGES, FEWEST_QUESTIONS, LIGHT_WORD, MEASURE, SIMILAR, SMALL_WORD, WEIGHTS,
 };
 use crate::store::{GRAMS, PAIRS, QUESTION_GRAMS, QUESTIONS, WORD_FIELDS, small_word};
 
@@ -166,7 +166,10 @@ fn look_up_words<'question>(
     let corrections = Corrections::new();
     let mut all_joined = Vec::new();
     for word in question.words.iter().filter(counts) {
-        let mut forms = Cow::Borrowed(word.forms.as_slice());
+        let mut forms = match word.measure {
+            Some(names) => Cow::Owned([&word.forms, names].concat()),
+            None => Cow::Borrowed(word.forms.as_slice()),
+        };
         let mut found = places_of(snapshot, &forms, word.is_stop_word)?;
         let mut likeness = 1.0;
         let (joined, found_joined) = look_up_joined(snapshot, word, &mut all_joined)?;
@@ -185,9 +188,11 @@ fn look_up_words<'question>(
             }
         }
         let frequency = found.most.max(found.most_with(&found_joined));
-        let weight = word.weight * rarity(snapshot.passages, frequency);
+        // "How late" says which measure is asked for, and hardly ever what of.
+        let own_weight = word.weight * if word.measure.is_some() { MEASURE } else { 1.0 };
+        let weight = own_weight * rarity(snapshot.passages, frequency);
         let question_weight =
-            word.weight * question_weight(snapshot, found.in_questions, word.is_stop_word);
+            own_weight * question_weight(snapshot, found.in_questions, word.is_stop_word);
         let is_light = question.language.is_some_and(|language| {
             word.forms.iter().any(|form| cicerone_language::is_light(form, language))
         });
@@ -198,7 +203,7 @@ fn look_up_words<'question>(
             likeness,
             question_weight,
             weight,
-            share: word.weight * rarity(snapshot.passages.max(FEWEST_PASSAGES), frequency),
+            share: own_weight * rarity(snapshot.passages.max(FEWEST_PASSAGES), frequency),
             importance,
             is_stop_word: word.is_stop_word,
             is_compound: word.is_compound,
@@ -223,7 +228,8 @@ fn of_same_meaning(
     word: &Word,
     language: Option<Language>,
 ) -> tantivy::Result<Vec<String>> {
-    let has_one_meaning = word.is_compound || word.is_stop_word || word.is_name;
+    let is_number = || word.forms.iter().any(|form| form.bytes().all(|b| b.is_ascii_digit()));
+    let has_one_meaning = word.is_compound || word.is_stop_word || word.is_name && !is_number();
     let (Some(language), false) = (language, has_one_meaning) else {
         return Ok(Vec::new());
     };
