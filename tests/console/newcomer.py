@@ -149,8 +149,8 @@ def add_pair(page):
     expect(page.get_by_label("Question 3", exact=True)).to_have_count(0)
     page.get_by_label("Answer 2", exact=True).fill("Forty metres.")
     page.get_by_role("button", name="Add", exact=True).click()
-    row = page.locator("tbody tr").first
-    expect(row.locator(".badge")).to_contain_text("trained", timeout=30_000)
+    # The first row may still be that of the file.
+    expect(page.locator("tbody .badge", has_text="trained")).to_have_count(2, timeout=30_000)
     page.get_by_role("link", name="Playground", exact=True).click()
     page.get_by_label("Your question").fill("Is the tower open?")
     page.keyboard.press("Enter")
