@@ -8,7 +8,7 @@ use whatlang::Lang;
 use crate::language::Language;
 use crate::terms::terms;
 
-/// For each language the word that asks, and adjectives, each with what tables and texts call its measure.
+/// For each language the words that ask, and the words that follow, each with what tables and texts call the measure.
 const MEASURES: &[(Lang, &str, &str)] = &[
     (
         Lang::Eng,
@@ -17,6 +17,7 @@ const MEASURES: &[(Lang, &str, &str)] = &[
          large size dimensions|small size dimensions|fast speed|quick|quickly|hot temperature|warm temperature|\
          cold temperature|old age|expensive price cost|long|late|early|soon|often|far distance range|frequently",
     ),
+    (Lang::Eng, "what which", "time|day|date|hour|month|year"),
     (
         Lang::Deu,
         "wie",
@@ -24,24 +25,28 @@ const MEASURES: &[(Lang, &str, &str)] = &[
          schnell geschwindigkeit|heiß temperatur|warm temperatur|kalt temperatur|alt alter|teuer preis|lang|lange|spät|\
          früh|bald|oft|häufig|weit entfernung reichweite",
     ),
+    (Lang::Deu, "welche welchem welchen welcher welches", "uhrzeit|tag|tage|datum|monat|jahr"),
+    (Lang::Fra, "quel quelle quels quelles", "heure|jour|date|mois|année"),
+    (Lang::Spa, "qué que", "hora|día|fecha|mes|año"),
+    (Lang::Ita, "che quale quali", "ora|giorno|data|mese|anno"),
+    (Lang::Por, "que qual quais", "hora|dia|data|mês|ano"),
     (
         Lang::Nld,
         "hoe",
         "zwaar gewicht|luid geluid|groot afmeting|hoog hoogte|breed breedte|diep diepte|snel snelheid|heet temperatuur|\
          warm temperatuur|koud temperatuur|oud leeftijd|duur prijs|lang|laat|vroeg|vaak|ver afstand",
     ),
+    (Lang::Nld, "welke welk", "dag|dagen|datum|maand|jaar|uur"),
 ];
 
-/// The measures of a language by the analysed form of their adjectives.
-struct Asking {
-    word: &'static str,
-    names: HashMap<String, Vec<String>>,
-}
+/// For each language what follows the words that ask, by its analysed form.
+type Known = HashMap<Lang, Vec<(&'static str, HashMap<String, Vec<String>>)>>;
 
-static KNOWN: OnceLock<HashMap<Lang, Asking>> = OnceLock::new();
+static KNOWN: OnceLock<Known> = OnceLock::new();
 
-/// The analysed forms of the names of a measure, if a question asks for it with the word `before` and an adjective with the analysed
-/// form `form`: for "how heavy", that of "weight". Empty if a measure has no name, as in "how late"; `None` if no measure is asked for.
+/// The analysed forms of the names of a measure, if a question asks for it with the word `before` and one with the analysed form
+/// `form`: for "how heavy", that of "weight". Empty if the measure has no other name, as in "how late"; `None` if no measure is
+/// asked for.
 ///
 /// # Examples
 ///
@@ -49,26 +54,33 @@ static KNOWN: OnceLock<HashMap<Lang, Asking>> = OnceLock::new();
 /// use cicerone_language::{Language, measure};
 ///
 /// assert_eq!(measure("How", "heavi", Language::ENGLISH), Some(&["weight".into(), "weigh".into()][..]));
-/// assert_eq!(measure("how", "late", Language::ENGLISH), Some(&[][..]));
+/// assert_eq!(measure("what", "time", Language::ENGLISH), Some(&[][..]));
 /// assert_eq!(measure("too", "late", Language::ENGLISH), None);
 /// ```
 pub fn measure(before: &str, form: &str, language: Language) -> Option<&'static [String]> {
-    let asking = KNOWN.get_or_init(known).get(&language.0)?;
-    let asks = before.eq_ignore_ascii_case(asking.word);
-    asking.names.get(form).filter(|_| asks).map(Vec::as_slice)
+    let known = KNOWN.get_or_init(known).get(&language.0)?;
+    let before = before.to_lowercase();
+    let asks = |words: &str| words.split(' ').any(|word| word == before);
+    known
+        .iter()
+        .filter(|(words, _)| asks(words))
+        .find_map(|(_, names)| names.get(form))
+        .map(Vec::as_slice)
 }
 
-fn known() -> HashMap<Lang, Asking> {
-    let of = |(language, word, measures): &(Lang, &'static str, &str)| {
+fn known() -> Known {
+    let mut known = Known::new();
+    for (language, words, measures) in MEASURES {
         let mut names = HashMap::new();
         for measure in measures.split('|') {
             let mut forms = forms(measure, *language).into_iter();
-            let Some(adjective) = forms.next() else { continue };
-            names.insert(adjective, forms.collect());
+            if let Some(asked) = forms.next() {
+                names.insert(asked, forms.collect());
+            }
         }
-        (*language, Asking { word, names })
-    };
-    MEASURES.iter().map(of).collect()
+        known.entry(*language).or_default().push((*words, names));
+    }
+    known
 }
 
 /// The analysed forms of words.

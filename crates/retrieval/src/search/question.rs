@@ -8,7 +8,8 @@ use compact_str::CompactString;
 use foldhash::HashMap;
 
 use super::ranking::bit;
-use super::weights::{CHARACTER, CONTEXT, CONTEXT_DECAY, OVERLAPPING_PAIR};
+use super::reference::refers_back;
+use super::weights::{CHARACTER, CONTEXT, CONTEXT_DECAY, OVERLAPPING_PAIR, REFERRED};
 use crate::store::{exact_key, neighbours, pair};
 
 /// The most distinct words that are looked up. The longest message has about 700.
@@ -102,15 +103,20 @@ impl Question {
             words: analysed.words,
         };
         if !is_self_contained && SmallTalk::of(&query.text, None).is_none() {
-            question.add_context(&query.context, languages);
+            question.add_context(&query.context, refers_back(&query.text), languages);
         }
         question.is_all_stop_words = question.words.iter().all(|word| word.is_stop_word);
         question
     }
 
     /// Adds the words of earlier messages, if the question itself does not name its subject.
-    fn add_context(&mut self, context: &[String], languages: &[Option<Language>]) {
-        let mut weight = CONTEXT;
+    fn add_context(
+        &mut self,
+        context: &[String],
+        refers_back: bool,
+        languages: &[Option<Language>],
+    ) {
+        let mut weight = if refers_back { REFERRED } else { CONTEXT };
         let mut message = QUESTION;
         for text in context.iter().take(CONTEXT_MESSAGES) {
             message <<= 1;

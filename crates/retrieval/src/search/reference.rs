@@ -26,8 +26,13 @@ pub(crate) fn stands_alone(question: &str) -> bool {
     if !Analysed::new(question, &languages).is_self_contained() {
         return false;
     }
+    !refers_back(question)
+}
+
+/// Whether a question has a word that stands for something in an earlier message.
+pub(super) fn refers_back(question: &str) -> bool {
     let words = question.split(|char: char| !char.is_alphabetic());
-    !words.map(fold).any(|word| REFERENCES.contains(&word.as_str()))
+    words.map(fold).any(|word| REFERENCES.contains(&word.as_str()))
 }
 
 #[cfg(test)]

@@ -34,6 +34,8 @@ pub(super) const CHARACTER: f32 = 2.0;
 
 /// The weight of words in the message before a follow-up, relative to those of the follow-up.
 pub(super) const CONTEXT: f32 = 0.4;
+/// The same, if the follow-up has a word that stands for something that was said, such as "it".
+pub(super) const REFERRED: f32 = 0.7;
 /// The weight of each older message of the context, relative to the next one.
 pub(super) const CONTEXT_DECAY: f32 = 0.5;
 
@@ -85,6 +87,9 @@ pub(super) struct Confidence {
     /// The share of the names and numbers that it lacks.
     pub(super) missing_names: f32,
 }
+
+/// How much a name that no passage has counts as missing, relative to one that other passages have.
+pub(super) const UNKNOWN_NAME: f32 = 2.0;
 
 /// For text in scripts with spaces.
 pub(super) const CONFIDENCE: Confidence =

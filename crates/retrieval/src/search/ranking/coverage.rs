@@ -2,7 +2,9 @@
 
 use super::lookup::LookedWord;
 use crate::search::question::QUESTION;
-use crate::search::weights::{Confidence, FEW, FEWEST_PASSAGES, SIMILAR, SIMILAR_PIECES};
+use crate::search::weights::{
+    Confidence, FEW, FEWEST_PASSAGES, SIMILAR, SIMILAR_PIECES, UNKNOWN_NAME,
+};
 
 /// The words and pieces of the question that a passage contains, one bit each.
 #[derive(Debug, Clone, Copy, Default)]
@@ -37,17 +39,22 @@ pub(super) struct Measured<'looked> {
 
 impl<'looked> Measured<'looked> {
     pub(super) fn new(words: &'looked [LookedWord<'looked>]) -> Self {
-        let of = |message: u8| -> Vec<(usize, &LookedWord<'_>)> {
+        let of = |messages: u8| -> Vec<(usize, &LookedWord<'_>)> {
             let stands_in = |word: &LookedWord<'_>| {
-                word.messages & message != 0 && !word.is_stop_word && !word.is_compound
+                let is_told = !word.is_compound || word.is_unknown_name && word.is_model();
+                word.messages & messages != 0 && !word.is_stop_word && is_told
             };
             words.iter().enumerate().filter(|(_, word)| stands_in(word)).collect()
         };
         let own = of(QUESTION);
-        let messages = if own.is_empty() {
-            (1..u8::BITS).map(|number| of(QUESTION << number)).collect()
-        } else {
+        let earlier = (1..u8::BITS).map(|number| QUESTION << number);
+        let earlier = || earlier.clone().filter(|message| !of(*message).is_empty());
+        // "Which days is he in?" says what is asked for, but not of whom.
+        let names_subject = own.iter().any(|(_, word)| word.importance >= 1.0);
+        let messages = if names_subject || earlier().next().is_none() {
             vec![own]
+        } else {
+            earlier().map(|message| of(QUESTION | message)).collect()
         };
         Self { messages }
     }
@@ -118,7 +125,8 @@ impl Measured<'_> {
                 let missing = share(word) * (1.0 - has).max(0.0) / total;
                 evidence.coverage += share(word) * has / total;
                 evidence.missing = missing.max(evidence.missing);
-                evidence.missing_names += if word.is_name { missing } else { 0.0 };
+                let factor = if word.is_unknown_name { UNKNOWN_NAME } else { 1.0 };
+                evidence.missing_names += if word.is_name { factor * missing } else { 0.0 };
                 all += word.share;
                 shares += word.share * has;
                 rarities += word.weight * has;

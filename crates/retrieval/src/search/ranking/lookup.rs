@@ -62,6 +62,8 @@ pub(super) struct LookedWord<'question> {
     pub(super) is_compound: bool,
     /// Whether it looks like a name, or is a number.
     pub(super) is_name: bool,
+    /// Whether it is a name that no passage has. A number alone may be written in another way: "500g".
+    pub(super) is_unknown_name: bool,
     /// Its postings in each field and form.
     pub(super) places: Vec<FieldPostings>,
     /// The postings of its joined forms, which count where the word itself is missing.
@@ -76,6 +78,12 @@ pub(super) struct LookedWord<'question> {
 }
 
 impl LookedWord<'_> {
+    /// Whether it looks like the number of a model: "HP-11", but not "24-hour".
+    pub(super) fn is_model(&self) -> bool {
+        let has_digit = |form: &String| form.bytes().any(|byte| byte.is_ascii_digit());
+        begins_with_letter(&self.forms) && self.forms.iter().any(has_digit)
+    }
+
     /// Whether it is a gram of a script without spaces, with others on both sides.
     pub(super) fn is_gram(&self) -> bool {
         let overlaps = |side: Overlap| side.has_stop_word || side.bits != 0;
@@ -166,8 +174,8 @@ fn look_up_words<'question>(
     let corrections = Corrections::new();
     let mut all_joined = Vec::new();
     for word in question.words.iter().filter(counts) {
-        let mut forms = match word.measure {
-            Some(names) => Cow::Owned([&word.forms, names].concat()),
+        let mut forms = match word.measure.or_else(|| same_number(word, question.language)) {
+            Some(others) => Cow::Owned([&word.forms, others].concat()),
             None => Cow::Borrowed(word.forms.as_slice()),
         };
         let mut found = places_of(snapshot, &forms, word.is_stop_word)?;
@@ -196,7 +204,7 @@ fn look_up_words<'question>(
         let is_light = question.language.is_some_and(|language| {
             word.forms.iter().any(|form| cicerone_language::is_light(form, language))
         });
-        let importance = if is_light { LIGHT_WORD } else { 1.0 };
+        let importance = if is_light || word.measure.is_some() { LIGHT_WORD } else { 1.0 };
         let looked = LookedWord {
             forms,
             joined,
@@ -208,6 +216,7 @@ fn look_up_words<'question>(
             is_stop_word: word.is_stop_word,
             is_compound: word.is_compound,
             is_name: word.is_name,
+            is_unknown_name: word.is_name && frequency == 0 && begins_with_letter(&word.forms),
             places: found.weighed(likeness * weight, likeness * question_weight),
             joined_places: found_joined.weighed(SIMILAR * weight, SIMILAR * question_weight),
             messages: word.messages,
@@ -222,14 +231,27 @@ fn look_up_words<'question>(
     Ok(with_overlaps(question, words))
 }
 
+fn begins_with_letter(forms: &[String]) -> bool {
+    forms.iter().any(|form| form.starts_with(char::is_alphabetic))
+}
+
+/// The other way to write a small number: "6" for "six".
+fn same_number(word: &Word, language: Option<Language>) -> Option<&'static [String]> {
+    let language = language?;
+    let is_digits = |form: &String| form.bytes().all(|byte| byte.is_ascii_digit());
+    word.forms.iter().find_map(|form| {
+        let others = equivalents(form, language);
+        (is_digits(form) || others.iter().any(is_digits)).then_some(others)
+    })
+}
+
 /// The words of passages that mean the same as a word that no passage has: "damaged" for "broken".
 fn of_same_meaning(
     snapshot: &Snapshot,
     word: &Word,
     language: Option<Language>,
 ) -> tantivy::Result<Vec<String>> {
-    let is_number = || word.forms.iter().any(|form| form.bytes().all(|b| b.is_ascii_digit()));
-    let has_one_meaning = word.is_compound || word.is_stop_word || word.is_name && !is_number();
+    let has_one_meaning = word.is_compound || word.is_stop_word || word.is_name;
     let (Some(language), false) = (language, has_one_meaning) else {
         return Ok(Vec::new());
     };
