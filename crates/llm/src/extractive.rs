@@ -5,6 +5,7 @@ mod attributes;
 mod choose;
 mod compose;
 mod hints;
+mod limit;
 mod matcher;
 mod naming;
 mod pieces;
@@ -60,7 +61,17 @@ impl Extractive {
         reply
     }
 
+    /// The reply, no longer than the profile allows.
     fn compose(&self, request: &ReplyRequest) -> ModelReply {
+        let reply = self.compose_whole(request);
+        let is_answer = !reply.cited.is_empty();
+        match limit::cut(&reply.text, limit::chars(&request.profile)).filter(|_| is_answer) {
+            Some(text) => ModelReply { text, is_cut: true, ..reply },
+            None => reply,
+        }
+    }
+
+    fn compose_whole(&self, request: &ReplyRequest) -> ModelReply {
         if let Some(index) = matching_pair(&request.passages) {
             let answer = request.passages.get(index).map_or("", |pair| pair.text.trim());
             return ModelReply {

@@ -1,6 +1,7 @@
 //! Choosing the sentences of the passages that answer the question.
 
 mod asked_section;
+mod both;
 mod headings;
 mod quoted;
 mod read;
@@ -9,6 +10,7 @@ mod rows;
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, Hasher as _};
 
+use cicerone_domain::conversation::Role;
 use cicerone_domain::ports::ReplyRequest;
 use cicerone_domain::retrieval::Hit;
 use cicerone_language::Subject;
@@ -18,6 +20,7 @@ use self::asked_section::{asked_section, opener};
 pub(super) use self::quoted::Quoted;
 pub(super) use self::read::title_score;
 use self::read::{Asked, Read, Spelling, Words};
+use super::limit;
 use super::matcher::{Mask, Matcher};
 use super::readings::Readings;
 use super::units::Kind;
@@ -26,8 +29,6 @@ use super::units::Kind;
 /// about something technical, where the next definition or example is often the one that was asked for.
 const REPLY_CHARS: usize = 300;
 const LONG_REPLY_CHARS: usize = 900;
-/// The approximate length of a token in characters.
-const CHARS_A_TOKEN: usize = 4;
 /// The number of passages that are read: of all kinds, and of those about something technical.
 const PASSAGES: usize = 3;
 const TECHNICAL_PASSAGES: usize = 5;
@@ -60,48 +61,31 @@ pub(super) fn sentences<'a>(
     matcher: &Matcher<'_>,
     readings: &Readings,
 ) -> Choice<'a> {
-    let asked = Asked::of(&request.question);
-    let reading = |hit: &Hit| readings.of(&hit.text);
-    let read_in = |spelling: Spelling| {
-        let mut read: Vec<Read<'_>> = Vec::with_capacity(TECHNICAL_PASSAGES);
-        let passages = asked.reading_order(&request.passages, reading).take(TECHNICAL_PASSAGES);
-        for (place, (index, hit)) in passages.enumerate() {
-            let reading = reading(hit);
-            let is_read = place < PASSAGES || reading.is_technical;
-            // A pair is quoted whole or not at all.
-            if is_read && (!hit.is_pair || index == 0) {
-                let prior = prior(request, hit);
-                let words = Words { matcher, spelling };
-                let new = Read::new(index, hit, words, &asked, prior, &read, &reading);
-                read.extend(new);
+    let limit = limit::chars(&request.profile);
+    if let Some(parts) = both::parts(&request.question) {
+        let (of_first, of_second) = both::terms(request, parts);
+        let (first, second) = (Asked::of(parts.0), Asked::of(parts.1));
+        let (mut passages, best) =
+            Pick::new(request, &Matcher::new(&of_first), readings, &first, limit).all(request);
+        let of_second = Matcher::new(&of_second);
+        let further = Pick::new(request, &of_second, readings, &second, limit).first();
+        for passage in further {
+            match passages.iter_mut().find(|known| known.index == passage.index) {
+                Some(known) => known.also(passage),
+                None => passages.push(passage),
             }
         }
-        read
-    };
-    let mut read = read_in(Spelling::Right);
-    if !read.iter().any(Read::has_words) {
-        read = read_in(Spelling::Similar);
+        return Choice { passages, best, limit, subject: first.into_subject() };
     }
-    let tokens = usize::try_from(request.profile.max_tokens.get()).unwrap_or(usize::MAX);
-    let limit = tokens.saturating_mul(CHARS_A_TOKEN);
-    let has_answer = |read: &Read<'_>| {
-        let mut scored = read.scores.iter().enumerate().filter(|(_, score)| **score > 0.0);
-        scored.any(|(unit, _)| matcher.is_asked(read.said(unit)))
-    };
-    let answers_itself = matcher.has_context() && read.iter().any(has_answer);
-    let mut pick = Pick {
-        read,
-        matcher,
-        order: Vec::new(),
-        covered: 0,
-        chars: 0,
-        said: Vec::new(),
-        answers_itself,
-        limit,
-        is_long: asked.is_explained,
-    };
-    let best = pick.section_or_best(&request.passages);
-    Choice { passages: pick.into_passages(), best, limit, subject: asked.into_subject() }
+    let mut asked = Asked::of(&request.question);
+    let questions = || request.history.iter().rev().filter(|message| message.role == Role::User);
+    if matcher.has_context()
+        && let Some(before) = questions().next()
+    {
+        asked = asked.following(&before.content);
+    }
+    let (passages, best) = Pick::new(request, matcher, readings, &asked, limit).all(request);
+    Choice { passages, best, limit, subject: asked.into_subject() }
 }
 
 /// The factor for the sentences of a passage, by its rank: its score relative to that of the best one.
@@ -129,7 +113,68 @@ struct Pick<'a, 'm> {
     is_long: bool,
 }
 
-impl<'a> Pick<'a, '_> {
+impl<'a, 'm> Pick<'a, 'm> {
+    /// Reads the passages of a request; nothing is chosen yet.
+    fn new(
+        request: &'a ReplyRequest,
+        matcher: &'m Matcher<'m>,
+        readings: &Readings,
+        asked: &Asked<'_>,
+        limit: usize,
+    ) -> Self {
+        let reading = |hit: &Hit| readings.of(&hit.text);
+        let read_in = |spelling: Spelling| {
+            let mut read: Vec<Read<'_>> = Vec::with_capacity(TECHNICAL_PASSAGES);
+            let passages = asked.reading_order(&request.passages, reading).take(TECHNICAL_PASSAGES);
+            for (place, (index, hit)) in passages.enumerate() {
+                let reading = reading(hit);
+                let is_read = place < PASSAGES || reading.is_technical;
+                // A pair is quoted whole or not at all.
+                if is_read && (!hit.is_pair || index == 0) {
+                    let prior = prior(request, hit);
+                    let words = Words { matcher, spelling };
+                    let new = Read::new(index, hit, words, asked, prior, &read, &reading);
+                    read.extend(new);
+                }
+            }
+            read
+        };
+        let mut read = read_in(Spelling::Right);
+        if !read.iter().any(Read::has_words) {
+            read = read_in(Spelling::Similar);
+        }
+        let has_answer = |read: &Read<'_>| {
+            let mut scored = read.scores.iter().enumerate().filter(|(_, score)| **score > 0.0);
+            scored.any(|(unit, _)| matcher.is_asked(read.said(unit)))
+        };
+        let answers_itself = matcher.has_context() && read.iter().any(has_answer);
+        Self {
+            read,
+            matcher,
+            order: Vec::new(),
+            covered: 0,
+            chars: 0,
+            said: Vec::new(),
+            answers_itself,
+            limit,
+            is_long: asked.is_explained,
+        }
+    }
+
+    /// The passages with all that answers, and the score of the best unit.
+    fn all(mut self, request: &ReplyRequest) -> (Vec<Quoted<'a>>, f32) {
+        let best = self.section_or_best(&request.passages);
+        (self.into_passages(), best)
+    }
+
+    /// The passage with what answers best.
+    fn first(mut self) -> Vec<Quoted<'a>> {
+        if let Some((passage, unit, _)) = self.best(&HashSet::new()) {
+            self.add(passage, unit);
+        }
+        self.into_passages()
+    }
+
     /// Takes the section whose heading asks the same, or the best units. Returns the score of the best one.
     fn section_or_best(&mut self, passages: &[Hit]) -> f32 {
         let limit = self.limit.min(LONG_REPLY_CHARS);

@@ -155,6 +155,9 @@ const BY_SCRIPT: [(Script, &str); 7] = [
 /// A question with as many small words of a language is in that language. With fewer, the other messages decide, too.
 const TELLING: usize = 2;
 
+/// The characters of a message that tell its language: each language takes an analysis of its own.
+const TELLING_CHARS: usize = 500;
+
 /// That the sources do not cover the question, in its language.
 pub(super) fn text(request: &ReplyRequest) -> &'static str {
     texts(language(request)).refusal
@@ -215,8 +218,10 @@ fn by_script(text: &str) -> Option<&'static str> {
 /// The language with the most small words in a text, and their number. If several have as many, that is the `usual` one if it
 /// is among them, or English.
 fn by_words(text: &str, usual: Option<&str>) -> (&'static str, usize) {
+    let end = text.char_indices().nth(TELLING_CHARS).map_or(text.len(), |(at, _)| at);
+    let beginning = text.get(..end).unwrap_or_default();
     let count = |code: &str| {
-        let words = terms(text, Language::from_code(code));
+        let words = terms(beginning, Language::from_code(code));
         words.iter().filter(|word| word.is_stop_word).count()
     };
     let counted = TEXTS.iter().map(|texts| (count(texts.code), texts.code));

@@ -27,6 +27,7 @@ struct Known {
     max_tokens: u32,
     text: Box<str>,
     cited: Box<[u8]>,
+    is_cut: bool,
 }
 
 impl Replies {
@@ -42,13 +43,15 @@ impl Replies {
         let max_tokens = request.profile.max_tokens.get();
         if let Some(known) = self.0.get(&result).filter(|known| known.max_tokens == max_tokens) {
             let cited = known.cited.iter().map(|index| usize::from(*index)).collect();
-            return ModelReply { text: known.text.to_string(), cited, ..ModelReply::default() };
+            let (text, is_cut) = (known.text.to_string(), known.is_cut);
+            return ModelReply { text, cited, is_cut, ..ModelReply::default() };
         }
         let reply = make();
         let cited: Option<Box<[u8]>> =
             reply.cited.iter().map(|index| u8::try_from(*index).ok()).collect();
         if let Some(cited) = cited.filter(|_| reply.text.len() <= TEXT_BYTES) {
-            let known = Known { max_tokens, text: reply.text.as_str().into(), cited };
+            let (text, is_cut) = (reply.text.as_str().into(), reply.is_cut);
+            let known = Known { max_tokens, text, cited, is_cut };
             self.0.insert(result, Arc::new(known));
         }
         reply

@@ -24,7 +24,7 @@ fn pair(question: &str, text: &str) -> Hit {
 
 #[test]
 fn the_matching_pair_gives_its_whole_answer() {
-    let long = "You send it back. ".repeat(40);
+    let long = "You send it back. ".repeat(20);
     let other = Hit { coverage: 0.9, score: 0.8, ..hit("Refunds are for everyone, always.") };
     let reply = reply("How do refunds work?", vec![pair("How do refunds work?", &long), other]);
     assert_eq!(
@@ -227,7 +227,7 @@ fn a_sentence_answers_before_code_with_the_same_words() {
     let text =
         "```toml\n[cache]\ncache-size = 10\n```\n\nThe cache-size of the cache is in megabytes.";
     let mut request = request("Which unit has the cache-size of the cache?", vec![hit(text)]);
-    request.profile.max_tokens = ReplyTokens::parse(5).unwrap();
+    request.profile.max_tokens = ReplyTokens::parse(12).unwrap();
     let short = Extractive::default().answer(&request, None).text;
     assert_eq!(short, "The cache-size of the cache is in megabytes.");
 }
@@ -250,14 +250,22 @@ fn what_something_is_is_found_behind_passages_that_only_name_it() {
 }
 
 #[test]
-fn a_reply_of_few_tokens_has_one_sentence() {
+fn a_reply_has_no_more_than_its_tokens() {
     let text = "Refunds are paid within a week. Refunds need a receipt.";
     let mut request = request("How do refunds work?", vec![hit(text)]);
     let whole = Extractive::default().answer(&request, None).text;
     assert_eq!(whole, text);
-    request.profile.max_tokens = ReplyTokens::parse(5).unwrap();
-    let short = Extractive::default().answer(&request, None).text;
-    assert_eq!(short, "Refunds are paid within a week.");
+    let mut of = |tokens| {
+        request.profile.max_tokens = ReplyTokens::parse(tokens).unwrap();
+        let reply = Extractive::default().answer(&request, None);
+        (reply.text, reply.is_cut)
+    };
+    assert_eq!(of(8), ("Refunds are paid within a week.".to_owned(), false));
+    assert_eq!(of(5), ("Refunds are paid…".to_owned(), true));
+    let long = vec![pair("How do refunds work?", &"You send it back. ".repeat(40))];
+    let reply = reply("How do refunds work?", long);
+    assert!(reply.is_cut && reply.text.len() <= 400, "{reply:?}");
+    assert!(reply.text.ends_with("back."), "{reply:?}");
 }
 
 #[test]

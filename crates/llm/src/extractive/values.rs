@@ -147,11 +147,15 @@ fn has_clock(text: &str) -> bool {
 fn is_named_moment(text: &str) -> bool {
     let mut after_number = false;
     for word in words(text) {
+        // "May" is a verb more often.
         let number = is_number(&word);
         let is_year = number
             && word.len() == 4
             && matches!(word.as_bytes(), [b'1', ..] | [b'2', b'0' | b'1', ..]);
-        if is_year || lists(MOMENTS, &word) || after_number && lists(HOURS, &word) {
+        if is_year
+            || lists(MOMENTS, &word)
+            || after_number && (lists(HOURS, &word) || word == "may")
+        {
             return true;
         }
         after_number = number;

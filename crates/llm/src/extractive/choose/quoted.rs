@@ -194,6 +194,13 @@ impl<'a> Quoted<'a> {
         (from..=to).map(|unit| self.unit_text(unit).chars().count()).sum()
     }
 
+    /// Also quotes the units that are chosen of the same passage in `other`.
+    pub(super) fn also(&mut self, other: Self) {
+        self.chosen.extend(other.chosen);
+        self.chosen.sort_unstable();
+        self.chosen.dedup();
+    }
+
     /// Whether `unit` begins with a word such as "it".
     pub(super) fn refers_back(&self, unit: usize) -> bool {
         self.kind(unit) == Some(Kind::Sentence) && refers_back(self.unit_text(unit))

@@ -101,6 +101,15 @@ impl<'a> Asked<'a> {
         }
     }
 
+    /// What a follow-up asks for, such as "and for a rabbit?": what the question before did, unless it says so itself.
+    pub(super) fn following(self, before: &str) -> Self {
+        if self.wanted != Wanted::Any || self.measure.is_some() || self.subject.is_some() {
+            return self;
+        }
+        let words = Spaced::new(before);
+        Self { wanted: Wanted::of(&words), measure: asked_for(&words), ..self }
+    }
+
     pub(super) fn into_subject(self) -> Option<Subject> {
         self.subject
     }

@@ -11,7 +11,7 @@ use crate::testing::{hit, request};
 fn short_answer(question: &str, text: &str) -> String {
     let mut request = request(question, vec![hit(text)]);
     request.profile.max_tokens = ReplyTokens::parse(1).unwrap();
-    Extractive::default().answer(&request, None).text
+    Extractive::default().compose_whole(&request).text
 }
 
 #[test]
