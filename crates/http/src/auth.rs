@@ -245,7 +245,7 @@ impl<P> Authorized<P> {
     }
 
     /// The state of the request.
-    pub(crate) fn context(&self) -> &RequestContext {
+    pub(crate) fn context(&self) -> &Rc<RequestContext> {
         &self.context
     }
 

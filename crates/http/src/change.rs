@@ -7,6 +7,7 @@ mod tests;
 
 use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, resume_unwind};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,10 +28,9 @@ use tracing::Instrument as _;
 
 use crate::auth::permission::Required;
 use crate::auth::{Authorized, Caller};
-use crate::context::{App, Incoming, RequestId, Shared};
+use crate::context::{App, Incoming, RequestContext, RequestId};
 use crate::error::{Problem, RequestError};
 use crate::response::{Answer, JSON, Quote, StoredResponse, send};
-use crate::room::{Room, Tenant};
 pub(crate) use lasting::{Lasting, Panic};
 
 /// The header that holds an idempotency key.
@@ -88,6 +88,8 @@ pub(crate) struct Executed {
 pub(crate) struct Change {
     app: App,
     caller: Arc<Caller>,
+    /// The state of the request, whose memory the answer takes.
+    context: Rc<RequestContext>,
     /// The permission that the change needs.
     permission: Permission,
     origin: Origin,
@@ -107,6 +109,7 @@ impl Change {
             permission: P::PERMISSION,
             app: app.clone(),
             caller: caller.caller(),
+            context: Rc::clone(caller.context()),
             origin: caller.origin(),
             request_id: caller.request_id(),
             keyed,
@@ -151,16 +154,16 @@ impl Change {
 
     async fn answer_rendered(self, work: Work) -> Answer {
         let (app, caller) = (self.app.clone(), Arc::clone(&self.caller));
+        let context = Rc::clone(&self.context);
         let runtime = self.app.runtime.clone();
         let outcome = Lasting::new(runtime, self.carry_out(work)).await;
         // The panic hook has already logged the panic.
         let panicked = |_: Panic| Err(Error::internal("a panic in a change").into());
         let mut executed = outcome.unwrap_or_else(panicked)?;
-        let mut room = Room::default();
         if let Some(quote) = &mut executed.response.quote
             && quote.content.is_none()
         {
-            let is_there = read_quoted(&app, &caller.scope, quote, &mut room).await?;
+            let is_there = read_quoted(&app, &context, &caller.scope, quote).await?;
             if !is_there && executed.is_replay {
                 return Err(RequestError::KeyGone);
             }
@@ -195,8 +198,9 @@ impl Change {
         self,
         work: Work,
     ) -> impl Future<Output = Result<Executed, RequestError>> + Send + 'static {
+        // The context stays on the thread of the connection.
+        let Self { app, caller, context: _, permission, origin, request_id, keyed, audited } = self;
         let carried_out = async move {
-            let Self { app, caller, permission, origin, request_id, keyed, audited } = self;
             let acting = (audited.is_some() && permission.changes_access()).then(|| ActingKey {
                 key: caller.key.clone(),
                 permission,
@@ -304,15 +308,14 @@ pub(crate) async fn joined(
 }
 
 /// Reads the content that an answer quotes, as it was when the request was carried out. Returns false if it was deleted
-/// since. `room` gets the memory for it.
+/// since. The memory of the request becomes as large as the content and the answer need.
 async fn read_quoted(
-    app: &Shared,
+    app: &App,
+    context: &RequestContext,
     scope: &Scope,
     quote: &mut Quote,
-    room: &mut Room,
 ) -> Result<bool, Error> {
-    let tenant = Tenant::Keys(scope.account);
-    app.rooms.fit_answer(room, tenant, quote.bytes.saturating_mul(2), false).await?;
+    context.refit_answer(app, quote.bytes.saturating_mul(2)).await?;
     quote.content = match app.sources.find(scope, quote.source).await {
         Ok(source) => source.content.as_of(quote.bytes),
         Err(Error::NotFound { .. }) => None,

@@ -106,6 +106,15 @@ impl RequestContext {
         self.room.replace(room);
         taken
     }
+
+    /// Changes the memory of the response to the bytes that reading and sending more takes, after the request was carried
+    /// out.
+    pub(crate) async fn refit_answer(&self, app: &Shared, bytes: usize) -> Result<(), Error> {
+        let mut room = self.room.take();
+        let taken = app.rooms.refit_answer(&mut room, self.tenant.get(), bytes).await;
+        self.room.replace(room);
+        taken
+    }
 }
 
 /// A request that its handler reads step by step.

@@ -88,6 +88,23 @@ impl Rooms {
         self.answer(room, tenant, bytes, patience).await
     }
 
+    /// Changes `room` to the bytes that reading and sending more takes, after the request was carried out. Fails with
+    /// [`Error::Overloaded`].
+    ///
+    /// If `room` is too small, it is given back first: requests that keep memory while they wait for more would wait for each
+    /// other.
+    pub(crate) async fn refit_answer(
+        &self,
+        room: &mut Room,
+        tenant: Tenant,
+        bytes: usize,
+    ) -> Result<(), Error> {
+        if room.bytes() < bytes {
+            room.shrink_to(0);
+        }
+        self.fit_answer(room, tenant, bytes, false).await
+    }
+
     async fn answer(
         &self,
         room: &mut Room,
@@ -142,7 +159,7 @@ impl Room {
 mod tests {
     use cicerone_domain::{Id, SystemEntropy};
 
-    use super::{ANSWERS, BODIES, Room, Rooms, STEP, Tenant};
+    use super::{ANSWERS, BODIES, PATIENCE, Room, Rooms, STEP, Tenant};
 
     #[tokio::test]
     async fn an_answer_keeps_no_more_than_it_takes() {
@@ -156,6 +173,24 @@ mod tests {
         rooms.fit_answer(&mut room, tenant, 5_000_000, true).await.unwrap();
         assert_eq!(rooms.answers.in_use(), 5_000_000);
         rooms.fit_answer(&mut room, tenant, 1_000, true).await.unwrap();
+        assert_eq!(rooms.answers.in_use(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn answers_that_need_more_than_they_expected_do_not_wait_for_each_other() {
+        let rooms = Rooms::new();
+        let tenant = Tenant::Keys(Id::random(&SystemEntropy));
+        let bytes = 14 * 1_024 * 1_024;
+        let answer = async || {
+            let mut room = Room::default();
+            rooms.expect_answer(&mut room, tenant).await.unwrap();
+            tokio::task::yield_now().await;
+            rooms.refit_answer(&mut room, tenant, bytes).await.unwrap();
+            assert_eq!(room.bytes(), bytes);
+        };
+        let began = tokio::time::Instant::now();
+        tokio::join!(answer(), answer());
+        assert!(began.elapsed() < PATIENCE);
         assert_eq!(rooms.answers.in_use(), 0);
     }
 

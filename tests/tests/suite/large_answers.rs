@@ -7,6 +7,7 @@ use cicerone_tests::scenario::{id, qa_content};
 use diesel::connection::Connection as _;
 use diesel::prelude::{QueryableByName, RunQueryDsl as _, SqliteConnection};
 use diesel::sql_types::BigInt;
+use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use crate::idempotency::{replayed, send};
@@ -72,5 +73,26 @@ async fn answers_with_a_large_source_take_little_and_are_repeated_as_they_were()
     for (method, path, body, key, _) in requests.iter().filter(|(.., key, _)| key != "text") {
         let again = client.request(method, path).json(body).idempotent(key).send().await;
         again.refused(404, "resource_not_found");
+    }
+}
+
+#[tokio::test]
+async fn large_answers_are_repeated_within_the_memory_for_answers() {
+    let server = own_server();
+    let client = server.client();
+    let agent = client.agent().await;
+    // Making an answer takes 12 MiB of 24, and one with this content twice its bytes.
+    for (bytes, at_once) in [(7 * 1_024 * 1_024, 2), (2_000_000, 4)] {
+        let source = client.qa(&agent, &[("Where?", "By the harbour.")]).await;
+        let path = format!("/v1/sources/{source}/pairs");
+        let answer = "At nine. ".repeat(bytes / 9);
+        let added = json!({ "pairs": [{ "question": "When?", "answer": answer }] });
+        let first = send(&client, &path, &added, &source).await;
+        assert_eq!(first.status, 200);
+        let again = (0..at_once).map(|_| send(&client, &path, &added, &source));
+        for again in join_all(again).await {
+            assert!(replayed(&again), "{bytes}: {}", again.status);
+            assert_eq!(again.text().len(), first.text().len());
+        }
     }
 }
