@@ -238,19 +238,25 @@ impl<'s> Story<'s> {
                     let mut cells = Vec::new();
                     let mut has_own = false;
                     for cell in element.elements() {
-                        let text = match cell.name() {
-                            "table-cell" => self.cell_text(cell),
-                            "covered-table-cell" => hung(hanging, cells.len()),
-                            _ => continue,
-                        };
-                        if cell.name() == "table-cell" {
-                            has_own |= !text.is_empty();
-                            hang(hanging, cells.len(), cell, &text);
-                        }
                         let repeated = cell.attribute("number-columns-repeated");
                         let repeated = repeated.and_then(|count| count.parse().ok()).unwrap_or(1);
-                        let count = if text.is_empty() { repeated } else { 1 };
-                        cells.extend(std::iter::repeat_n(text, count.min(REPEATS)));
+                        let repeated = repeated.min(REPEATS);
+                        match cell.name() {
+                            "table-cell" => {
+                                let text = self.cell_text(cell);
+                                has_own |= !text.is_empty();
+                                hang(hanging, cells.len(), cell, &text);
+                                let count = if text.is_empty() { repeated } else { 1 };
+                                cells.extend(std::iter::repeat_n(text, count));
+                            }
+                            "covered-table-cell" => {
+                                // Only the first of the columns that a cell spans has its text.
+                                for _ in 0..repeated {
+                                    cells.push(hung(hanging, cells.len()));
+                                }
+                            }
+                            _ => {}
+                        }
                     }
                     while cells.len() > 1 && cells.last().is_some_and(String::is_empty) {
                         cells.pop();
@@ -368,5 +374,14 @@ mod tests {
         let table = format!("<table:table>{}</table:table>", table.concat());
         let expected = "| Day | From | To |\n| --- | --- | --- |\n| Monday | 9 | 12 |\n| Monday | 14 | 18 |\n| Sunday | closed |";
         assert_eq!(text("", &table), expected);
+
+        let both = "table:number-rows-spanned=\"2\" table:number-columns-spanned=\"2\"";
+        let repeated = "<table:covered-table-cell table:number-columns-repeated=\"2\"/>".to_owned();
+        let table = [
+            row(&[cell(both, "Monday hall"), covered(), cell("", "5")]),
+            row(&[repeated, cell("", "7")]),
+        ];
+        let table = format!("<table:table>{}</table:table>", table.concat());
+        assert_eq!(text("", &table), "| Monday hall |  | 5 |\n| Monday hall |  | 7 |");
     }
 }
