@@ -5,7 +5,12 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use sha2::{Digest as _, Sha256};
 
 use crate::database_file::DatabaseFile;
 use crate::failure::Failure;
@@ -13,7 +18,7 @@ use crate::file_lock;
 
 /// The prefix of folders with a copy for a backup in the data directory.
 const BACKUP: &str = "backup-";
-/// The prefix of those next to an archive. People do not name folders like that.
+/// How the names of those next to an archive begin: see [`elsewhere`]. People do not name folders like that.
 const ELSEWHERE: &str = ".cicerone-backup-";
 /// The earlier prefix of restore folders, which are now named after the database.
 const RESTORE: &str = "restore-";
@@ -27,22 +32,28 @@ const FILES: [&str; 4] =
 #[derive(Debug)]
 pub(crate) struct Copying {
     directory: PathBuf,
+    /// The prefix of folders next to an archive.
+    elsewhere: String,
     _shared: File,
 }
 
 impl Copying {
     /// Removes what killed backups left in the data directory and in the folder `target`, and marks a new one.
     pub(crate) fn begin(directory: &Path, target: &Path) -> Result<Self, Failure> {
-        sweep_copies(directory, Some(target))?;
+        let elsewhere = elsewhere(directory).map_err(|error| {
+            let shown = directory.display();
+            Failure::because(&format!("`CICERONE_DATA_DIR`: cannot read `{shown}`"), &error)
+        })?;
+        sweep_copies(directory, Some((target, &elsewhere)))?;
         let path = directory.join(LOCK_FILE);
         let shared = file_lock::open(&path, "`CICERONE_DATA_DIR`")?;
         shared.lock_shared().map_err(|error| cannot_lock(&path, &error))?;
-        Ok(Self { directory: directory.to_owned(), _shared: shared })
+        Ok(Self { directory: directory.to_owned(), elsewhere, _shared: shared })
     }
 
     /// A new folder for a copy in `place`, which is removed when it is dropped.
     pub(crate) fn folder(&self, place: &Path) -> io::Result<tempfile::TempDir> {
-        let prefix = if place == self.directory { BACKUP } else { ELSEWHERE };
+        let prefix = if place == self.directory { BACKUP } else { &self.elsewhere };
         tempfile::Builder::new().prefix(prefix).tempdir_in(place)
     }
 }
@@ -53,13 +64,30 @@ pub(crate) fn sweep_backups(directory: &Path) -> Result<(), Failure> {
     sweep_copies(directory, None)
 }
 
-fn sweep_copies(directory: &Path, target: Option<&Path>) -> Result<(), Failure> {
+/// The prefix of folders with a copy for a backup of this data directory next to an archive. Several installations may
+/// write their backups to the same folder, perhaps from containers in which their data directories have the same path.
+fn elsewhere(directory: &Path) -> io::Result<String> {
+    let path = fs::canonicalize(directory)?;
+    let data = path.metadata()?;
+    let mut hash = Sha256::new();
+    hash.update(data.ino().to_be_bytes());
+    // Not every file system knows when a folder was created.
+    if let Some(age) = data.created().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok()) {
+        hash.update(age.as_nanos().to_be_bytes());
+    }
+    hash.update(path.as_os_str().as_bytes());
+    let digest: String = hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    Ok(format!("{ELSEWHERE}{digest}-"))
+}
+
+/// Removes the copies of killed backups from the data directory and from a folder, where they have a prefix.
+fn sweep_copies(directory: &Path, target: Option<(&Path, &str)>) -> Result<(), Failure> {
     let path = directory.join(LOCK_FILE);
     let lock = file_lock::open(&path, "`CICERONE_DATA_DIR`")?;
     match lock.try_lock() {
         Ok(()) => {
             sweep(directory, OsStr::new(BACKUP))?;
-            target.map_or(Ok(()), |target| sweep(target, OsStr::new(ELSEWHERE)))
+            target.map_or(Ok(()), |(target, prefix)| sweep(target, OsStr::new(prefix)))
         }
         Err(TryLockError::WouldBlock) => Ok(()),
         Err(TryLockError::Error(error)) => Err(cannot_lock(&path, &error)),
@@ -146,6 +174,22 @@ mod tests {
         drop(copying);
         Copying::begin(data.path(), target.path()).unwrap();
         assert!(own.exists() && !left.exists());
+    }
+
+    #[test]
+    fn a_backup_of_another_installation_to_the_same_folder_keeps_its_copy() {
+        let [one, other, target] = [0; 3].map(|_| tempfile::tempdir().unwrap());
+        let copying = Copying::begin(one.path(), target.path()).unwrap();
+        let copy = copying.folder(target.path()).unwrap();
+        fs::write(copy.path().join("cicerone.db"), "everything").unwrap();
+        let second = Copying::begin(other.path(), target.path()).unwrap();
+        assert!(copy.path().exists());
+        let left = second.folder(target.path()).unwrap().keep();
+        drop((second, copy, copying));
+        Copying::begin(one.path(), target.path()).unwrap();
+        assert!(left.exists());
+        Copying::begin(other.path(), target.path()).unwrap();
+        assert!(!left.exists());
     }
 
     #[test]
