@@ -219,6 +219,15 @@ impl DeliveryStore for Storage {
         self.db.write(move |c| attempts::finish(c, &lease, &attempt, outcome, now)).await
     }
 
+    async fn postpone_delivery(
+        &self,
+        lease: &DeliveryLease,
+        until: Timestamp,
+    ) -> Result<(), Error> {
+        let lease = lease.clone();
+        self.db.write(move |c| attempts::postpone(c, &lease, until)).await
+    }
+
     async fn free_deliveries(&self, now: Timestamp) -> Result<u64, Error> {
         self.db
             .write(move |c| {

@@ -1,13 +1,18 @@
 //! The worker that delivers events.
 
+mod places;
+#[cfg(test)]
+mod tests;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use cicerone_domain::fairness::{FairPermit, FairPool, Urgency};
 use cicerone_domain::ports::{DeliveryStore, WorkSignal};
-use cicerone_domain::webhook::{Attempt, AttemptOutcome, ClaimedDelivery, Reception};
+use cicerone_domain::webhook::{
+    Attempt, AttemptOutcome, ClaimedDelivery, DeliveryLease, Reception,
+};
 use cicerone_domain::{Clock, Entropy, Error, Id, kind, limits};
 use cicerone_egress::Egress;
 use tokio::task::JoinSet;
@@ -15,9 +20,10 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
-use crate::fairness::{Share, Taken, Waiting, share};
+use crate::fairness::{Share, Waiting, share};
 use crate::send::send;
 use crate::settings::DeliverySettings;
+use places::{AttemptPlace, Places, WaitingPlace};
 
 /// The pause after a failure of the database.
 const OUTAGE_PAUSE: Duration = Duration::from_secs(1);
@@ -27,10 +33,12 @@ const REMEMBERED: Duration = Duration::from_secs(60);
 /// large sources would take a gigabyte.
 const BODIES: u64 = 16 * 1_024 * 1_024;
 const BODIES_RESERVE: u64 = 8 * 1_024 * 1_024;
-/// How long an attempt waits for memory for its body. Its delivery is then due again when the lease ends.
-const PATIENCE: Duration = Duration::from_secs(15);
-/// The gauge of attempts in progress.
-const IN_FLIGHT: &str = "cicerone_webhook_attempts_in_flight";
+/// How long a delivery waits for memory for its body.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// When a delivery that could not be attempted is due again.
+const POSTPONED_MILLIS: i64 = 5_000;
+/// While this many deliveries wait for memory, no other is claimed.
+const WAITING: usize = 1_024;
 
 /// Delivers events. Clones share one worker.
 #[derive(Clone)]
@@ -44,8 +52,10 @@ pub struct Deliverer {
     bodies: FairPool<Id<kind::Account>>,
 }
 
+/// Memory for a body.
+type Room = FairPermit<Id<kind::Account>>;
 /// A body, and the memory that is reserved for it.
-type Body = (String, FairPermit<Id<kind::Account>>);
+type Body = (String, Room);
 
 /// When each endpoint was last sent something.
 type Served = HashMap<Id<kind::WebhookEndpoint>, Instant>;
@@ -114,7 +124,7 @@ impl Deliverer {
     ) -> Result<(), Error> {
         let DeliverySettings { at_once, per_endpoint, .. } = *self.settings;
         let taken = places.taken();
-        if taken.in_all >= at_once {
+        if taken.in_all >= at_once || places.waiting() >= WAITING {
             return Ok(());
         }
         let due = self.store.due_endpoints(self.clock.now()).await?;
@@ -148,10 +158,7 @@ impl Deliverer {
                     event_id = %delivery.event_id,
                     request_id = delivery.request_id.map(tracing::field::display),
                 );
-                let attempt = async move {
-                    let _place = place;
-                    worker.attempt(delivery).await;
-                };
+                let attempt = async move { worker.deliver(delivery, place).await };
                 attempts.spawn(attempt.instrument(span));
             }
         }
@@ -166,35 +173,69 @@ impl Deliverer {
         self.store.claim_deliveries(share.endpoint, share.count, most, token, now, until).await
     }
 
-    /// The body of a delivery; `None` if there is no memory for it.
-    async fn body(&self, delivery: &ClaimedDelivery) -> Result<Option<Body>, Error> {
-        let room =
-            self.bodies.acquire(delivery.account_id, delivery.payload_bytes, Urgency::Learning);
-        let Ok(mut room) = timeout(PATIENCE, room).await else { return Ok(None) };
-        let no_payload =
-            || Error::internal(format!("the event `{}` has no payload", delivery.event_id));
-        let payload = self.store.payload(delivery.event_id).await?;
-        let body = payload.and_then(|payload| delivery.style.body(payload));
-        let body = body.ok_or_else(no_payload)?;
+    /// Attempts a delivery once there is memory for its body. If it cannot be attempted, it is due again a few seconds later.
+    async fn deliver(&self, delivery: ClaimedDelivery, place: AttemptPlace) {
+        let Some((room, _place)) = self.room(&delivery, place).await else {
+            tracing::info!(
+                "there is no memory for the body of a delivery; it is attempted again in a few seconds"
+            );
+            self.postpone(&delivery.lease).await;
+            return;
+        };
+        match self.body(&delivery, room).await {
+            Ok(Some(body)) => self.attempt(delivery, Ok(body)).await,
+            Ok(None) => tracing::debug!("the event of a delivery was deleted before it was sent"),
+            Err(error) if error.is_transient() => {
+                tracing::warn!(error = &error as &dyn std::error::Error, "an event cannot be read");
+                self.postpone(&delivery.lease).await;
+            }
+            Err(error) => self.attempt(delivery, Err(error)).await,
+        }
+    }
+
+    /// Memory for the body of a delivery, and the place of its attempt; `None` if there is no memory.
+    async fn room(
+        &self,
+        delivery: &ClaimedDelivery,
+        place: AttemptPlace,
+    ) -> Option<(Room, AttemptPlace)> {
+        let (account, bytes) = (delivery.account_id, delivery.payload_bytes);
+        if let Some(room) = self.bodies.try_acquire(account, bytes) {
+            return Some((room, place));
+        }
+        // While it waits, its place is free for deliveries for which there is memory.
+        let waiting = WaitingPlace::instead_of(place);
+        let room = self.bodies.acquire(account, bytes, Urgency::Learning);
+        let room = timeout(PATIENCE, room).await.ok()?;
+        Some((room, waiting.over()))
+    }
+
+    async fn postpone(&self, lease: &DeliveryLease) {
+        let until = self.clock.now().plus_millis(POSTPONED_MILLIS);
+        if let Err(error) = self.store.postpone_delivery(lease, until).await {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "a delivery could not be released; it is attempted again when its lease ends"
+            );
+        }
+    }
+
+    /// The body of a delivery; `None` if its event was deleted.
+    async fn body(
+        &self,
+        delivery: &ClaimedDelivery,
+        mut room: Room,
+    ) -> Result<Option<Body>, Error> {
+        let Some(payload) = self.store.payload(delivery.event_id).await? else { return Ok(None) };
+        let damaged =
+            || Error::internal(format!("the payload of `{}` is damaged", delivery.event_id));
+        let body = delivery.style.body(payload).ok_or_else(damaged)?;
         room.shrink_to(u64::try_from(body.len()).unwrap_or(u64::MAX));
         Ok(Some((body, room)))
     }
 
-    /// Makes one attempt. If there is no memory for its body, or its outcome cannot be stored, its lease expires and the
-    /// delivery is attempted again.
-    async fn attempt(&self, delivery: ClaimedDelivery) {
-        let body = match self.body(&delivery).await {
-            Ok(None) => {
-                tracing::info!("a delivery waits: large events of its account are being sent");
-                return;
-            }
-            Err(error) if error.is_transient() => {
-                tracing::warn!(error = &error as &dyn std::error::Error, "an event cannot be read");
-                return;
-            }
-            Ok(Some(body)) => Ok(body),
-            Err(error) => Err(error),
-        };
+    /// Makes one attempt. If its outcome cannot be stored, its lease expires and the delivery is attempted again.
+    async fn attempt(&self, delivery: ClaimedDelivery, body: Result<Body, Error>) {
         let at = self.clock.now();
         let began = Instant::now();
         let received = match body {
@@ -240,45 +281,6 @@ impl Deliverer {
                 "an attempt could not be recorded; the delivery will be sent again"
             ),
         }
-    }
-}
-
-/// The places that attempts occupy.
-#[derive(Default)]
-struct Places {
-    in_all: AtomicUsize,
-    by_doubtful: AtomicUsize,
-}
-
-impl Places {
-    fn taken(&self) -> Taken {
-        Taken {
-            in_all: self.in_all.load(Ordering::Relaxed),
-            by_doubtful: self.by_doubtful.load(Ordering::Relaxed),
-        }
-    }
-}
-
-/// The place of one attempt, which is freed however the attempt ends.
-struct AttemptPlace {
-    places: Arc<Places>,
-    is_doubtful: bool,
-}
-
-impl AttemptPlace {
-    fn take(places: &Arc<Places>, is_doubtful: bool) -> Self {
-        places.in_all.fetch_add(1, Ordering::Relaxed);
-        places.by_doubtful.fetch_add(usize::from(is_doubtful), Ordering::Relaxed);
-        metrics::gauge!(IN_FLIGHT).increment(1.0);
-        Self { places: Arc::clone(places), is_doubtful }
-    }
-}
-
-impl Drop for AttemptPlace {
-    fn drop(&mut self) {
-        self.places.in_all.fetch_sub(1, Ordering::Relaxed);
-        self.places.by_doubtful.fetch_sub(usize::from(self.is_doubtful), Ordering::Relaxed);
-        metrics::gauge!(IN_FLIGHT).decrement(1.0);
     }
 }
 

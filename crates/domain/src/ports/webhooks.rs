@@ -127,6 +127,10 @@ pub trait DeliveryStore: Send + Sync {
         outcome: AttemptOutcome,
         now: Timestamp,
     ) -> Result<Option<String>, Error>;
+    /// Gives back the lease of a delivery that could not be attempted, which is then due at `until`. It does not count as an
+    /// attempt. Changes nothing if the lease was lost.
+    async fn postpone_delivery(&self, lease: &DeliveryLease, until: Timestamp)
+    -> Result<(), Error>;
     /// Frees all leases. Called when the only process of an embedded database starts, when no other process can hold
     /// any. Returns their number.
     async fn free_deliveries(&self, now: Timestamp) -> Result<u64, Error>;

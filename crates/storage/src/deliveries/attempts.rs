@@ -125,6 +125,28 @@ pub(super) fn finish(
     judge(c, &endpoint, outcome, duration, now)
 }
 
+/// Gives back the lease of a delivery, which is then due at `until`.
+pub(super) fn postpone(
+    c: &mut AnyConnection,
+    lease: &DeliveryLease,
+    until: Timestamp,
+) -> Result<(), TransactionError> {
+    if !hold(c, &lease.endpoint_id.to_string())? {
+        return Ok(());
+    }
+    let row = deliveries::table
+        .filter(deliveries::id.eq(lease.delivery_id.to_string()))
+        .filter(deliveries::lease_token.eq(&lease.token));
+    diesel::update(row)
+        .set((
+            deliveries::lease_token.eq(None::<String>),
+            deliveries::lease_until.eq(None::<i64>),
+            deliveries::next_attempt_at.eq(until.as_millis()),
+        ))
+        .execute(c)?;
+    Ok(())
+}
+
 /// Updates the health of the attempt's endpoint, whose row is locked.
 fn judge(
     c: &mut AnyConnection,

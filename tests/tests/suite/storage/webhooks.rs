@@ -229,6 +229,33 @@ async fn attempts_are_noted_and_repeated_when_they_are_due() {
 }
 
 #[tokio::test]
+async fn a_delivery_that_cannot_be_attempted_gives_its_lease_back_without_an_attempt() {
+    on_each(async |world| {
+        let endpoint = world.endpoint(&EventName::CHOICES).await;
+        world.ping(&endpoint).await;
+        let now = world.now();
+        let later = now.plus_millis(5_000);
+        let claimed = world.claim_deliveries(&endpoint, 4, now).await.remove(0);
+        world.storage.postpone_delivery(&claimed.lease, later).await.unwrap();
+        let waiting = world.deliveries(&endpoint).await.remove(0);
+        assert_eq!(
+            (waiting.status, waiting.next_attempt_at, waiting.attempts.len()),
+            (DeliveryStatus::Pending, Some(later), 0)
+        );
+        assert!(world.storage.due_endpoints(later.plus_millis(-1)).await.unwrap().is_empty());
+        assert_eq!(world.storage.due_endpoints(later).await.unwrap()[0].in_flight, 0);
+        let again = world.claim_deliveries(&endpoint, 4, later).await.remove(0);
+        assert_eq!(again.tries, 0);
+        // A lease that was lost changes nothing.
+        world.storage.postpone_delivery(&claimed.lease, now).await.unwrap();
+        assert_eq!(world.storage.due_endpoints(later).await.unwrap().len(), 0);
+        world.finish_attempt(&again, AttemptOutcome::Delivered, later).await;
+        assert_eq!(world.deliveries(&endpoint).await[0].status, DeliveryStatus::Succeeded);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn an_endpoint_that_fails_for_five_days_is_disabled_with_its_reason() {
     on_each(async |world| {
         let endpoint = world.endpoint(&EventName::CHOICES).await;
