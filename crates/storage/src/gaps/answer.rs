@@ -1,9 +1,9 @@
 //! Answering a gap with a pair.
 
-use cicerone_domain::gap::GapState;
+use cicerone_domain::gap::{GapState, unknown_source};
 use cicerone_domain::id::kind;
 use cicerone_domain::ports::GapAnswer;
-use cicerone_domain::{Error, Id, Source, Timestamp};
+use cicerone_domain::{Id, Source, Timestamp};
 use diesel::prelude::*;
 
 use super::set_state;
@@ -63,7 +63,12 @@ impl Receiver {
         }
         if let Some(grown) = &self.grown {
             let source = sources::find_unread(c, visible, grown.id)?;
-            let source = source.ok_or_else(|| Error::not_found("source", grown.id))?;
+            // A caller that named no source is not told about this one: the next attempt adds a new source.
+            let deleted = || match answer.source {
+                Some(_) => unknown_source(),
+                None => sources::changed(),
+            };
+            let source = source.ok_or_else(deleted)?;
             return grown.store(c, source, answer.job, quota, now);
         }
         sources::add_new(c, quota, &answer.fresh, answer.job)?;

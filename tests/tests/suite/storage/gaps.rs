@@ -6,12 +6,13 @@ use cicerone_domain::gap::{
 };
 use cicerone_domain::ports::{
     AgentStore as _, ConversationStore as _, GapAnswer, GapStore as _, Housekeeping as _,
+    SourceStore as _,
 };
 use cicerone_domain::retrieval::AgentVersion;
 use cicerone_domain::source::{PairsText, QaPair};
 use cicerone_domain::{Agent, Conversation, Error, Id, Source, SourceContent, Timestamp, kind};
 
-use super::fixture::{World, assert_not_found, new_id, new_job, on_each};
+use super::fixture::{World, assert_not_found, extracted, new_id, new_job, on_each};
 
 /// Asks a question that is not answered, in a new conversation.
 async fn ask(world: &World, agent: &Agent, question: &str) -> Conversation {
@@ -217,6 +218,35 @@ async fn outside_of_its_scope_there_is_no_gap() {
         storage.update_agent(&scope, agent.id, patch, now, None).await.unwrap();
         let again = storage.answer_gap(&scope, answer(world, &agent, gap, None), now, None).await;
         assert!(matches!(again, Err(Error::Busy(_))), "{again:?}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_answer_is_not_refused_because_the_own_source_is_deleted_meanwhile() {
+    on_each(async |world| {
+        let agent = world.agent().await;
+        ask(world, &agent, "Is parking free?").await;
+        place(world, &agent, read(world, &agent).await).await;
+        let gap = only(world, &agent, GapStatus::Open).await;
+        let (storage, scope) = (&world.storage, world.scope());
+        let add = async || {
+            let answer = answer(world, &agent, gap, None);
+            storage.answer_gap(&scope, answer, world.now(), None).await
+        };
+        let mut source = add().await.unwrap();
+        for round in 0..20 {
+            world.finish(&source, extracted("Parking is free.", 1)).await;
+            let delete = storage.delete_source(&scope, source.id, world.now(), None);
+            let (answered, deleted) = tokio::join!(add(), delete);
+            deleted.unwrap();
+            source = match answered {
+                Ok(added) if added.id != source.id => added,
+                // It was deleted after the pair was read or added.
+                Ok(_) | Err(Error::Busy(_)) => add().await.unwrap(),
+                Err(error) => panic!("round {round}: {error:?}"),
+            };
+        }
     })
     .await;
 }
