@@ -91,14 +91,26 @@ pub struct VisitedPage {
     pub content: PageContent,
 }
 
+/// A page that a crawl visited before it was interrupted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeenPage {
+    /// Its address, as normalised by the crawl.
+    pub url: String,
+    /// The outcome of the visit.
+    pub status: CrawledPageStatus,
+    /// SHA-256 of the bytes that were fetched; `None` if there were none.
+    pub content_hash: Option<[u8; 32]>,
+    /// Whether it redirects to another page.
+    pub is_redirect: bool,
+}
+
 /// What an interrupted crawl has recorded; empty for a crawl that begins.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CrawlSoFar {
     /// Pages that wait to be visited, in the order in which they were found.
     pub waiting: Vec<FoundPage>,
-    /// Pages that were visited, in the order in which they were found, with their outcome and the SHA-256 of their
-    /// bytes.
-    pub visited: Vec<(String, CrawledPageStatus, Option<[u8; 32]>)>,
+    /// Pages that were visited, in the order in which they were found.
+    pub visited: Vec<SeenPage>,
     /// How often the program crashed since a page was last visited for the first time.
     pub crashes: u32,
 }

@@ -99,6 +99,11 @@ pub enum PageReason {
 }
 
 impl PageReason {
+    /// Whether the page redirects to another one.
+    pub const fn is_redirect(&self) -> bool {
+        matches!(self, Self::Redirects { .. } | Self::RedirectsElsewhere { .. })
+    }
+
     /// The name in the database.
     pub const fn code(&self) -> &'static str {
         match self {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use cicerone_domain::Error;
 use cicerone_domain::crawl::{
-    CrawlSoFar, FoundPage, KnownPage, PageContent, PageReason, VisitedPage,
+    CrawlSoFar, FoundPage, KnownPage, PageContent, PageReason, SeenPage, VisitedPage,
 };
 use cicerone_domain::source::{CrawledPageStatus, Progress};
 use tokio::time::{Duration, Instant};
@@ -109,10 +109,11 @@ impl<'a> Journal<'a> {
             requested: 0,
             redirects: 0,
         };
-        for (url, status, hash) in &so_far.visited {
-            // A page with a hash was fetched; one without was omitted, or is a redirect, only if it was skipped.
-            let was_requested = hash.is_some() || *status != CrawledPageStatus::Skipped;
-            journal.count(url, *status, *hash, was_requested);
+        for SeenPage { url, status, content_hash, is_redirect } in &so_far.visited {
+            // A skipped page without a hash was left out or is a redirect. Every other page was requested.
+            let was_requested = content_hash.is_some() || *status != CrawledPageStatus::Skipped;
+            journal.redirects += usize::from(*is_redirect);
+            journal.count(url, *status, *content_hash, was_requested);
         }
         journal
     }
@@ -140,10 +141,7 @@ impl<'a> Journal<'a> {
 
     /// Adds a page that was visited.
     pub(super) fn visited(&mut self, page: VisitedPage) {
-        let is_redirect = matches!(
-            page.reason,
-            Some(PageReason::Redirects { .. } | PageReason::RedirectsElsewhere { .. })
-        );
+        let is_redirect = page.reason.as_ref().is_some_and(PageReason::is_redirect);
         self.redirects += usize::from(is_redirect);
         let was_requested = page.fetched_at.is_some() && !is_redirect;
         self.count(&page.url, page.status, page.content_hash, was_requested);

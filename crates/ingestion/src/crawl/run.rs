@@ -149,7 +149,7 @@ pub(super) async fn run(
 /// The site of a start page, with the spelling that the crawl so far uses.
 fn site_of(start: &Url, so_far: &CrawlSoFar) -> Result<Site, Stop> {
     let waiting = so_far.waiting.first().map(|page| page.url.as_str());
-    let visited = so_far.visited.last().map(|(url, ..)| url.as_str());
+    let visited = so_far.visited.last().map(|page| page.url.as_str());
     let spelled = waiting.or(visited).and_then(|name| Url::parse(name).ok());
     let site = spelled.as_ref().and_then(Site::of).or_else(|| Site::of(start));
     site.ok_or_else(|| Stop::Failed(format!("`{start}` is not the address of a website")))
@@ -176,8 +176,8 @@ async fn enter(
 impl Run<'_> {
     /// Continues an interrupted crawl.
     fn resume(&mut self, so_far: CrawlSoFar) {
-        for (name, ..) in &so_far.visited {
-            self.frontier.note(name);
+        for page in &so_far.visited {
+            self.frontier.note(&page.url);
         }
         for page in so_far.waiting {
             self.frontier.restore(page);

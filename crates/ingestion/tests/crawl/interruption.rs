@@ -1,11 +1,13 @@
 //! Crawls that end in the middle.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use cicerone_ingestion::CrawlEnd;
+use cicerone_ingestion::{CrawlEnd, CrawlSettings};
 use tokio::sync::Semaphore;
 
 use crate::bench::{Bench, quick};
+use crate::scripted::{self, Network};
 use crate::server::{Server, links, page};
 
 /// A site whose start page links to `quick` pages and to two that are held.
@@ -66,7 +68,7 @@ async fn a_crawl_that_ended_with_all_recorded_is_done_at_once() {
 async fn the_limit_of_pages_holds_across_an_interruption() {
     let held = Arc::new(Semaphore::new(0));
     let site = site(&held).await;
-    let settings = cicerone_ingestion::CrawlSettings { pages: 10, ..quick() };
+    let settings = CrawlSettings { pages: 10, ..quick() };
     let bench = Bench::with(settings);
     let start = site.url("/");
     tokio::select! {
@@ -77,6 +79,39 @@ async fn the_limit_of_pages_holds_across_an_interruption() {
     bench.crawl(&start).await;
     let indexed = bench.pages().iter().filter(|page| page.ends_with(" indexed")).count();
     assert_eq!(indexed, 10);
+}
+
+#[tokio::test(start_paused = true)]
+async fn redirects_of_before_an_interruption_do_not_count_as_pages() {
+    // Each answer takes a minute.
+    let network = Network::new(Duration::from_secs(60));
+    let url = |path: &str| format!("http://example.com{path}");
+    let pages = ["/a", "/b", "/c"];
+    network.set(&url("/"), scripted::page("Start", &pages));
+    for path in pages {
+        network.set(&url(path), scripted::page(path, &[]));
+    }
+    let time = Duration::from_secs(7 * 60);
+    let bench =
+        Bench::over(network.clone(), CrawlSettings { pages: 5, parallel: 1, time, ..quick() });
+    bench.train(&url("/")).await;
+    assert_eq!(bench.store.documents().len(), 4);
+
+    let moved: Vec<String> = (0..9).map(|number| format!("/moved/{number}")).collect();
+    let to: Vec<&str> = moved.iter().map(String::as_str).chain(pages).collect();
+    network.set(&url("/"), scripted::page("New start", &to));
+    for path in &moved {
+        network.set(&url(path), scripted::redirect("/a"));
+    }
+    let start = url("/");
+    tokio::select! {
+        end = bench.crawl(&start) => panic!("it ended as {end:?}"),
+        // The start page and three redirects.
+        () = bench.store.recorded(4) => {}
+    }
+    // The time is over before the pages are visited, so they keep their text.
+    bench.train(&start).await;
+    assert_eq!(bench.store.documents().len(), 4, "{:?}", network.log());
 }
 
 #[tokio::test]

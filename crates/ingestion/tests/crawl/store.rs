@@ -1,7 +1,9 @@
 //! Crawls kept in memory.
 
 use async_trait::async_trait;
-use cicerone_domain::crawl::{CrawlSoFar, FoundPage, KnownPage, PageContent, VisitedPage};
+use cicerone_domain::crawl::{
+    CrawlSoFar, FoundPage, KnownPage, PageContent, PageReason, SeenPage, VisitedPage,
+};
 use cicerone_domain::source::{CrawledPageStatus, Progress};
 use cicerone_ingestion::{CrawlBatch, CrawlJournal, JournalError};
 use parking_lot::Mutex;
@@ -109,7 +111,12 @@ impl CrawlJournal for Store {
         if state.is_abandoned {
             return Err(JournalError::Abandoned);
         }
-        let visited = |page: &VisitedPage| (page.url.clone(), page.status, page.content_hash);
+        let visited = |page: &VisitedPage| SeenPage {
+            url: page.url.clone(),
+            status: page.status,
+            content_hash: page.content_hash,
+            is_redirect: page.reason.as_ref().is_some_and(PageReason::is_redirect),
+        };
         Ok(CrawlSoFar {
             waiting: state.waiting.clone(),
             visited: state.visited.iter().map(visited).collect(),

@@ -2,7 +2,7 @@
 
 use cicerone_domain::Timestamp;
 use cicerone_domain::crawl::{
-    CrawlSoFar, FoundPage, KnownPage, PageReason, Validators, VisitedPage,
+    CrawlSoFar, FoundPage, KnownPage, PageReason, SeenPage, Validators, VisitedPage,
 };
 use cicerone_domain::source::{CrawledPage, CrawledPageStatus};
 use diesel::prelude::*;
@@ -81,6 +81,8 @@ pub(super) struct SeenRow {
     url: String,
     depth: i64,
     status: Option<String>,
+    reason_code: Option<String>,
+    reason_detail: Option<String>,
     content_hash: Option<Vec<u8>>,
 }
 
@@ -93,11 +95,13 @@ impl SeenRow {
                 crawl.waiting.push(FoundPage { url: self.url, depth });
             }
             Some(status) => {
-                crawl.visited.push((
-                    self.url,
-                    read_status(&status)?,
-                    read_hash(self.content_hash)?,
-                ));
+                let reason = read_reason(self.reason_code, self.reason_detail)?;
+                crawl.visited.push(SeenPage {
+                    url: self.url,
+                    status: read_status(&status)?,
+                    content_hash: read_hash(self.content_hash)?,
+                    is_redirect: reason.is_some_and(|reason| reason.is_redirect()),
+                });
             }
         }
         Ok(())

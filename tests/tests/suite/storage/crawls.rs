@@ -6,7 +6,7 @@ mod refreshes;
 
 use std::sync::Arc;
 
-use cicerone_domain::crawl::{CrawlSoFar, PageContent, PageReason, VisitedPage};
+use cicerone_domain::crawl::{CrawlSoFar, PageContent, PageReason, SeenPage, VisitedPage};
 use cicerone_domain::job::Reclaim;
 use cicerone_domain::ports::{CrawlStore as _, JobStore as _, PassageFeed as _, SourceStore as _};
 use cicerone_domain::source::{CrawledPageStatus, Progress};
@@ -40,13 +40,22 @@ async fn an_interrupted_crawl_goes_on_where_it_was() {
         let links = vec![found("/a", 1), found("/b", 1), found("/c", 1)];
         world.record_found(&crawl, vec![home.clone()], links).await;
         let failed = without("/b", CrawledPageStatus::Failed, "it answered 500");
-        world.record_found(&crawl, vec![failed], vec![found("/d", 2)]).await;
+        let reason = Some(PageReason::Redirects { to: url("/d") });
+        let moved = VisitedPage { reason, ..without("/c", CrawledPageStatus::Skipped, "") };
+        world.record_found(&crawl, vec![failed, moved], vec![found("/d", 2)]).await;
 
+        let seen = |path, status, content_hash| SeenPage {
+            url: url(path),
+            status,
+            content_hash,
+            is_redirect: path == "/c",
+        };
         let visited = vec![
-            (url("/"), CrawledPageStatus::Indexed, home.content_hash),
-            (url("/b"), CrawledPageStatus::Failed, None),
+            seen("/", CrawledPageStatus::Indexed, home.content_hash),
+            seen("/b", CrawledPageStatus::Failed, None),
+            seen("/c", CrawledPageStatus::Skipped, None),
         ];
-        let waiting = vec![found("/a", 1), found("/c", 1), found("/d", 2)];
+        let waiting = vec![found("/a", 1), found("/d", 2)];
         let expected = CrawlSoFar { waiting, visited, crashes: 0 };
         // Requested again with the same lease, returned in the same order, and taken back after a
         // crash.
