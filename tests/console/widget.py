@@ -339,7 +339,17 @@ def failures(browser, site, made):
         ask(page, "Are dogs allowed?", "garden")
         expect(page.locator(".trouble")).to_be_empty()
         expect(page.locator(".bubble")).to_have_count(2)
-        # So it is found by the next attempt if the server cannot be reached in between: the question is not asked twice.
+        assert "garden" in events(page, "answer")[-1]["reply"], events(page, "answer")
+        # The same question once more: its stream ends before anything is stored, and the earlier reply is not taken for its own.
+        streamed = {"Access-Control-Allow-Origin": site, "Content-Type": "text/event-stream"}
+        page.route("**/messages", lambda route: route.fulfill(headers=streamed, body='event: token\ndata: {"content":"In "}\n\n'), times=1)
+        page.get_by_label("Your message").fill("Are dogs allowed?")
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("alert")).to_contain_text("ended early")
+        page.get_by_role("button", name="Try again").click()
+        expect(page.locator(".trouble")).to_be_empty()
+        expect(page.locator(".rating")).to_have_count(3)
+        # A stored reply is found by the next attempt if the server cannot be reached in between: the question is not asked twice.
         unreachable = lambda route: route.abort() if route.request.method == "GET" else route.fallback()
         page.route("**/messages", cut, times=1)
         page.route("**/conversations/*", unreachable)
@@ -351,11 +361,11 @@ def failures(browser, site, made):
         page.unroute("**/conversations/*", unreachable)
         page.get_by_role("button", name="Try again").click()
         expect(page.locator(".trouble")).to_be_empty()
-        expect(page.locator(".bubble")).to_have_count(3)
+        expect(page.locator(".bubble")).to_have_count(4)
         expect(page.get_by_role("status")).to_contain_text("halls")
         conversation = page.evaluate("window.__events").pop()[1]["conversation_id"]
         asked = [each["content"] for each in api("GET", f"/v1/conversations/{conversation}")["messages"] if each["role"] == "user"]
-        assert asked == [OPENS, "Are dogs allowed?", "Where are dogs not welcome?"], asked
+        assert asked == [OPENS, "Are dogs allowed?", "Are dogs allowed?", "Where are dogs not welcome?"], asked
         # The conversation was deleted elsewhere: the message begins another one.
         api("DELETE", f"/v1/conversations/{page.evaluate('window.__events')[-1][1]['conversation_id']}")
         page.get_by_label("Your message").fill("Where are dogs welcome?")

@@ -3,10 +3,6 @@
 import { link, prose } from './markdown.js';
 import { iconButton, make, textButton } from './nodes.js';
 
-const MOST_CHARACTERS = 4000;
-/** Within this many pixels of its end, the conversation follows what is written. */
-const NEAR = 80;
-
 /** Tells the page. @param {string} name @param {object} [detail] */
 export const tell = (name, detail) => document.dispatchEvent(new CustomEvent(`cicerone:${name}`, { detail }));
 
@@ -20,6 +16,10 @@ export function chatOf(service, config, texts, changed) {
   /** Counts what was shown: what belongs to an earlier one changes nothing. */
   let round = 0;
   let isBusy = false;
+  /** The number of the last reply that is shown. */
+  let last = 0;
+  /** The conversation that was shown before. @type {string | null} */
+  let past = null;
   const turns = make('div.turns');
   const hello = make('div.hello', {}, make('div.prose', { dir: 'auto' }, prose(config.greeting || '')), make('div.row', {}, config.starters.map((text) => textButton(text, () => ask(text), '.starter'))));
   const log = make('div.log', { role: 'log', 'aria-live': 'off', tabindex: 0, 'aria-label': config.title }, hello, turns);
@@ -40,24 +40,27 @@ export function chatOf(service, config, texts, changed) {
     const text = input.value.trim();
     const length = [...text].length;
     if (!text || isBusy) return;
-    if (length > MOST_CHARACTERS) return complain(texts.too_long.replace('{count}', String(length)));
+    // The limit of the server.
+    if (length > 4000) return complain(texts.too_long.replace('{count}', `${length}`));
     input.value = '';
     ask(text);
   };
 
   function draw() {
-    hello.hidden = Boolean(turns.firstChild);
+    hello.hidden = !!turns.firstChild;
     log.ariaBusy = send.ariaDisabled = `${isBusy}`;
     changed();
   }
 
-  const isNearEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < NEAR;
+  /** Whether the end is shown, or is at most some lines away: then the conversation follows what is written. */
+  const isNearEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < 80;
   const toEnd = () => log.scrollTo(0, log.scrollHeight);
 
   /** Shows a new conversation. */
   function begin() {
     round += 1;
     isBusy = chat.isHandedOver = false;
+    past = chat.id || past;
     chat.id = null;
     turns.replaceChildren();
     complain();
@@ -94,9 +97,9 @@ export function chatOf(service, config, texts, changed) {
     toEnd();
     tell('message', { conversation_id: chat.id, text });
     try {
-      if (isAgain) await recover(text);
+      let done = isAgain && await recover(text);
       if (mine !== round) return;
-      const done = await service.ask({ message: text, conversation_id: chat.id }, (piece) => {
+      done ||= await service.ask({ message: text, conversation_id: chat.id }, (piece) => {
         reply += piece;
         if (isDrawing) return;
         isDrawing = true;
@@ -106,8 +109,9 @@ export function chatOf(service, config, texts, changed) {
           shown.replaceChildren(...prose(reply));
           if (isNear) toEnd();
         });
-      });
+      }).catch(async (error) => error.code === 'broken' && await recover(text).catch(() => null) || Promise.reject(error));
       if (mine !== round) return;
+      reply = done.content || reply;
       const isNear = isNearEnd();
       const complete = answer({ ...done, content: reply });
       isBusy = false;
@@ -119,7 +123,7 @@ export function chatOf(service, config, texts, changed) {
       if (isNear) toEnd();
       tell('answer', { ...done, reply });
     } catch (error) {
-      if (mine === round && error.code === 'broken' && await recover(text).catch(() => false) || mine !== round) return;
+      if (mine !== round) return;
       isBusy = false;
       said.textContent = '';
       if (!reply) both[1].remove();
@@ -134,25 +138,23 @@ export function chatOf(service, config, texts, changed) {
     }
   }
 
-  /** After a broken stream: shows the reply if the server has stored it. @param {string} text */
+  /** After a broken stream: the reply, if the server has stored it. @param {string} text @returns {Promise<any>} */
   async function recover(text) {
-    const mine = round;
     let { id } = chat;
     if (!id) {
       const { data: [latest] } = await service.read('');
-      if (latest?.messages === 2) id = latest.id;
+      if (latest?.messages === 2 && latest.id !== past) id = latest.id;
     }
-    const last = id && (await service.read(`/${id}`)).messages.slice(-2);
-    if (mine !== round || !last || last[1]?.role !== 'assistant' || last[0].content.trim() !== text) return false;
-    await resume(id);
-    said.textContent = turns.lastChild.children[1].textContent;
-    return true;
+    if (!id) return;
+    const [asked, reply] = (await service.read(`/${id}`)).messages.slice(-2);
+    // The same may have been asked before.
+    if ((reply.n > last || !chat.id) && asked.content.trim() === text) return { ...reply, conversation_id: id };
   }
 
   /** Why something failed, in words for the visitor. @param {any} error */
   function reason({ code, status, message }) {
     return { rate_limit_exceeded: texts.busy, quota_exceeded: texts.limit, resource_not_found: texts.unavailable, broken: texts.broken, unauthorized: service.identity && texts.sign_in }[code]
-      || (status ? message || texts.unavailable : texts.unreachable).replace(/^./, (/** @type {string} */ first) => first.toUpperCase());
+      || (status ? message || texts.unavailable : texts.unreachable).replace(/^./, (/** @type {string} */ each) => each.toUpperCase());
   }
 
   /** @param {string} [text] @param {() => void} [again] */
@@ -189,6 +191,7 @@ export function chatOf(service, config, texts, changed) {
 
   /** @param {number} n @param {string} [given] */
   function rate(n, given) {
+    last = n;
     const buttons = [['up', texts.good], ['down', texts.bad]].map(([value, label]) => iconButton('up', label, () => attempt(async () => {
       const conversation_id = chat.id;
       await service.call('PUT', `/conversations/${conversation_id}/messages/${n}/rating`, { value });

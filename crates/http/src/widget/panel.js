@@ -80,7 +80,7 @@ export function panelOf(service, config, mode, host) {
   resume();
 
   function draw() {
-    const isBeside = Boolean(beside.firstChild);
+    const isBeside = !!beside.firstChild;
     const isRefused = config.identity === 'required' && !service.identity;
     const active = shadow.activeElement;
     panel.hidden = !isOpen;

@@ -89,13 +89,12 @@ export class Service {
       const events = (rest + decoder.decode(value, { stream: true })).split('\n\n');
       rest = events.pop();
       for (const each of events) {
-        const [, event] = /^event: ?(.*)$/m.exec(each) || [];
-        const [, data] = /^data: ?(.*)$/m.exec(each) || [];
+        const [, event, data] = /^event: (.*)\ndata: (.*)/m.exec(each) || [];
         if (!data) continue;
         const detail = JSON.parse(data);
         if (event === 'token') onToken(detail.content);
         if (event === 'done') return detail;
-        if (event === 'error') throw refusal(200, detail.error || detail);
+        if (event === 'error') throw refusal(200, detail);
       }
     }
   }
