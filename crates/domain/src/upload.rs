@@ -180,6 +180,11 @@ impl ObjectKey {
         Some(Self::of(id))
     }
 
+    /// The id of the upload.
+    pub fn upload_id(&self) -> &str {
+        self.0.strip_prefix("uploads/").unwrap_or(&self.0)
+    }
+
     /// The name in the object store, `uploads/` and the id.
     pub fn as_str(&self) -> &str {
         &self.0

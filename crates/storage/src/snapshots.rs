@@ -42,13 +42,35 @@ pub fn take(url: &DatabaseUrl, into: &Path) -> Result<Vec<ObjectKey>, OpenError>
     objects(&mut connect(&copy, Access::Read)?).map_err(|failure| failed(failure.to_string()))
 }
 
-/// Whether the SQLite database `url` still has the upload of an object. Blocks.
-///
-/// Fails if the database cannot be read.
-pub fn has_upload(url: &DatabaseUrl, key: &ObjectKey) -> Result<bool, OpenError> {
-    let keys = objects(&mut connect(url, Access::Read)?)
-        .map_err(|failure| OpenError::Snapshot { url: url.clone(), cause: failure.to_string() })?;
-    Ok(keys.contains(key))
+/// The uploads of a SQLite database, as they are now.
+pub struct Uploads {
+    url: DatabaseUrl,
+    connection: AnyConnection,
+}
+
+impl Uploads {
+    /// Connects to the database `url`. Blocks.
+    ///
+    /// Fails if the database cannot be read.
+    pub fn of(url: &DatabaseUrl) -> Result<Self, OpenError> {
+        Ok(Self { url: url.clone(), connection: connect(url, Access::Read)? })
+    }
+
+    /// Whether the database still has the upload of an object. Blocks.
+    ///
+    /// Fails if the database cannot be read.
+    pub fn has(&mut self, key: &ObjectKey) -> Result<bool, OpenError> {
+        let found: Option<String> = uploads::table
+            .find(key.upload_id())
+            .select(uploads::id)
+            .get_result(&mut self.connection)
+            .optional()
+            .map_err(|error| OpenError::Snapshot {
+                url: self.url.clone(),
+                cause: error.to_string(),
+            })?;
+        Ok(found.is_some())
+    }
 }
 
 fn objects(c: &mut AnyConnection) -> Result<Vec<ObjectKey>, cicerone_domain::Error> {

@@ -103,13 +103,14 @@ async fn write_uploads(
     keys: &[ObjectKey],
     database: &DatabaseUrl,
 ) -> Result<Option<Vec<ObjectKey>>, Failure> {
+    let mut present = snapshots::Uploads::of(database)?;
     let mut lost = Vec::new();
     for key in keys {
         let found = objects.get(key).await;
         let found = found.map_err(|error| Failure::because("cannot read an upload", &error))?;
         match found {
             Some(bytes) => writer.upload(key, &bytes)?,
-            None if snapshots::has_upload(database, key)? => lost.push(key.clone()),
+            None if present.has(key)? => lost.push(key.clone()),
             None => return Ok(None),
         }
     }
