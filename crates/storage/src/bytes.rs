@@ -158,7 +158,7 @@ pub(crate) fn has_room(
 
 /// The bytes of a source without documents.
 pub(crate) fn of_content(source: &Source) -> i64 {
-    wide(source.content.as_text().len())
+    wide(source.content.bytes())
 }
 
 /// Counts a source that was added with its bytes, and checks its account's quota.

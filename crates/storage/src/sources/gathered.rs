@@ -40,7 +40,7 @@ impl Gather for NewSource {
     }
 
     fn bytes(&self) -> usize {
-        self.source.content.as_text().len()
+        self.source.content.bytes()
     }
 
     fn store(&self, c: &mut AnyConnection) -> Result<(), TransactionError> {
