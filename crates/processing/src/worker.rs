@@ -292,46 +292,31 @@ impl Worker {
     ) -> Result<Step, Error> {
         let (jobs, now) = (&self.ports.jobs, self.ports.clock.now());
         let event = Id::random(self.ports.entropy.as_ref());
-        let ended = match outcome {
+        let stored = match outcome {
             Outcome::Extracted(extracted) => {
-                match jobs.finish_trained(lease, extracted, event, now).await {
-                    Ok(source) => source,
-                    Err(error) if error.is_transient() => {
-                        return self.try_again(job, lease, error).await;
-                    }
-                    Err(error) => self.give_up(lease, &error).await?,
-                }
+                jobs.finish_trained(lease, extracted, event, now).await
             }
             Outcome::Crawled(title) => {
-                match self.ports.crawls.finish_crawl(lease, title, event, now).await {
-                    Ok(source) => source,
-                    Err(error) if error.is_transient() => {
-                        return self.try_again(job, lease, error).await;
-                    }
-                    Err(error) => self.give_up(lease, &error).await?,
-                }
+                self.ports.crawls.finish_crawl(lease, title, event, now).await
             }
             Outcome::Compared(title, comparison) => {
                 let events = (event, Id::random(self.ports.entropy.as_ref()));
-                let crawls = &self.ports.crawls;
-                match crawls.finish_compared(lease, title, comparison, events, now).await {
-                    Ok(source) => source,
-                    Err(error) if error.is_transient() => {
-                        return self.try_again(job, lease, error).await;
-                    }
-                    Err(error) => self.give_up(lease, &error).await?,
-                }
+                self.ports.crawls.finish_compared(lease, title, comparison, events, now).await
             }
-            Outcome::Unreadable(message) => jobs.finish_failed(lease, message, event, now).await?,
-            Outcome::Fault(error) if error.is_transient() => {
-                return self.try_again(job, lease, error).await;
+            Outcome::Unreadable(message) => {
+                Ok(jobs.finish_failed(lease, message, event, now).await?)
             }
-            Outcome::Fault(error) => self.give_up(lease, &error).await?,
+            Outcome::Fault(error) => Err(error),
             Outcome::Released => {
                 jobs.requeue(lease, now, false).await?;
                 return Ok(Step::Retried);
             }
-            Outcome::Lost => None,
+            Outcome::Lost => Ok(None),
+        };
+        let ended = match stored {
+            Ok(ended) => ended,
+            Err(error) if error.is_transient() => return self.try_again(job, lease, error).await,
+            Err(error) => self.give_up(lease, &error).await?,
         };
         self.note(job, ended.as_ref(), now);
         Ok(Step::Done)
@@ -377,9 +362,8 @@ impl Worker {
             )
         };
         let event = Id::random(self.ports.entropy.as_ref());
-        if let Some(source) = self.ports.jobs.finish_failed(lease, message, event, now).await? {
-            self.ended(job, &source, now);
-        }
+        let ended = self.ports.jobs.finish_failed(lease, message, event, now).await?;
+        self.note(job, ended.as_ref(), now);
         Ok(Step::Done)
     }
 
