@@ -6,8 +6,8 @@ use std::time::Duration;
 
 /// The seconds that libpq waits for a connection to each host, unless the address says otherwise.
 const CONNECT_SECONDS: u64 = 5;
-/// Parameters that make libpq notice a server that has gone away, with their values unless the address has its own: half a
-/// minute without an answer of the other machine ends a connection.
+/// Parameters with which libpq notices that a server is gone, and their defaults. A connection ends after half a minute
+/// without an acknowledgement.
 const ALIVE: [(&str, u64); 4] = [
     ("keepalives_idle", 30),
     ("keepalives_interval", 10),
@@ -16,7 +16,7 @@ const ALIVE: [(&str, u64); 4] = [
 ];
 /// The parameter for [`CONNECT_SECONDS`].
 const CONNECT_TIMEOUT: &str = "connect_timeout";
-/// How much longer than it may take to reach the hosts an attempt to connect may take.
+/// The time for the first statements of a connection, in addition to the time for reaching its hosts.
 const FIRST_STATEMENTS: Duration = Duration::from_secs(5);
 
 /// A database: a SQLite file, or a PostgreSQL server. Neither `Display` nor `Debug` shows a password.
@@ -69,7 +69,7 @@ impl DatabaseUrl {
     }
 }
 
-/// The address of a PostgreSQL server for libpq: with limits of time for whatever it says nothing about.
+/// The address for libpq, with default time limits for the parameters that it does not set.
 pub(crate) fn with_limits(address: &str) -> String {
     let (start, parameters) = address.split_once('?').unwrap_or((address, ""));
     let mut parameters = parameters.to_owned();
@@ -90,7 +90,11 @@ pub(crate) fn connect_limit(address: &str) -> Option<Duration> {
         None => CONNECT_SECONDS,
     };
     let start = address.split_once('?').map_or(address, |(start, _)| start);
-    let hosts = start.matches(',').count() as u64 + 1;
+    // A parameter replaces the hosts before it. Its commas may be encoded.
+    let hosts = ["host", "hostaddr"].into_iter().filter_map(|name| parameter(address, name));
+    let commas =
+        |text: &str| text.matches(',').count() + text.to_uppercase().matches("%2C").count();
+    let hosts = hosts.map(commas).chain([commas(start)]).max().unwrap_or_default() as u64 + 1;
     (seconds > 0).then(|| Duration::from_secs(seconds.saturating_mul(hosts)) + FIRST_STATEMENTS)
 }
 
@@ -149,6 +153,8 @@ mod tests {
         let limit = |address| connect_limit(address).map(|limit| limit.as_secs());
         assert_eq!(limit("postgres://a,b/c"), Some(15));
         assert_eq!(limit("postgres://a/c?connect_timeout=9"), Some(14));
+        assert_eq!(limit("postgres:///c?host=a,b&connect_timeout=9"), Some(23));
+        assert_eq!(limit("postgres:///c?host=a%2cb%2Cc"), Some(20));
         assert_eq!(limit("postgres://a/c?connect_timeout=0"), None);
         assert_eq!(connect_limit("postgres://a/c"), Some(Duration::from_secs(10)));
     }
