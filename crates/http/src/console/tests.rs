@@ -32,7 +32,7 @@ const KNOWN_ADDRESSES: [&str; 5] = [
     "https://museum.example",
     "https://example.com/hook",
     "https?://",
-    "https://${",
+    "`https://${trimmed}`",
 ];
 
 fn folder() -> std::path::PathBuf {
