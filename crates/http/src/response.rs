@@ -81,8 +81,8 @@ pub(crate) struct StoredResponse {
     pub(crate) quote: Option<Quote>,
 }
 
-/// The content of a source in an answer. It may have megabytes, and each of many answers may contain it, so that it is not
-/// stored with them: it is read again when an answer is sent again, as it was then.
+/// The content of a source in a response. It may have megabytes, so it is not stored with the response. When the response
+/// is sent again, the content is read again, as of that time.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Quote {
     pub(crate) source: Id<kind::Source>,
@@ -113,7 +113,7 @@ impl Quote {
         let content = self.content.ok_or_else(unread)?;
         let place = body.windows(PLACE.len()).position(|text| text == PLACE.as_bytes());
         let damaged = || Error::internal("an answer has no place for the content that it quotes");
-        // The place ends with the quotation marks that the content brings along.
+        // The place ends with `""`, which the quoted JSON string replaces.
         let at = place.ok_or_else(damaged)? + PLACE.len();
         let (before, after) = body.split_at_checked(at).ok_or_else(damaged)?;
         let before = before.strip_suffix(b"\"\"").ok_or_else(damaged)?;

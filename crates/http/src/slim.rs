@@ -48,8 +48,8 @@ pub(crate) fn slim_style(text: &str) -> String {
 /// A script as [`slim`] leaves it, also without space that separates nothing.
 ///
 /// Strings, templates and patterns are unchanged. A slash begins a pattern if the token before it cannot end a value,
-/// or is `return`; line ends are kept unless the last character continues the line, so that automatic semicolon
-/// insertion works as before.
+/// or is `return`. A line end is removed only if the character before it or after it shows that the statement
+/// continues, so that automatic semicolon insertion works as before.
 pub(crate) fn slim_script(text: &str) -> String {
     let text = slim(text);
     let mut rest = text.as_str();

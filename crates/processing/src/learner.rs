@@ -329,8 +329,7 @@ impl Learner {
         }
     }
 
-    /// Makes the next step check the model, unless it was checked a moment ago.
-    /// How long to wait if nothing is due: until a source is that was put off, and [`POLL`] at most.
+    /// How long to wait if nothing is due: until the next postponed source is due, at most [`POLL`].
     fn idle(&self) -> Duration {
         let due = self.state.lock().due.take();
         due.map_or(POLL, |due| due.saturating_duration_since(Instant::now()).min(POLL))
@@ -347,6 +346,7 @@ impl Learner {
         state.reduced = change(state.reduced);
     }
 
+    /// Makes the next step check the model, unless it was checked a moment ago.
     fn doubted(&self) {
         let mut state = self.state.lock();
         if state.checked.is_none_or(|at| at.elapsed() >= DOUBTED) {

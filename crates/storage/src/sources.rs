@@ -155,7 +155,7 @@ fn require_locked(
     id: Id<kind::Source>,
 ) -> Result<Source, TransactionError> {
     let unknown = || Error::not_found("source", id);
-    // Only columns before the text: SQLite reaches those behind it through all of its pages.
+    // Selects only columns that are stored before the text: to reach a later column, SQLite reads all pages of the text.
     let agent: Option<String> = sources::table
         .find(id.to_string())
         .filter(sources::account_id.eq(&visible.account))

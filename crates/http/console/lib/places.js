@@ -1,10 +1,10 @@
-/** What views had read, and how far they were scrolled, when the person went on: Back shows it at once, at the same place. */
+/** What a view had read and how far it was scrolled, so that Back shows the same at once. */
 
 import { newKey } from './api.js';
 
 /** @typedef {{scroll: number | null, kept: Map<string, any>}} Place `scroll` is null until the place was left. */
 
-/** Places that are kept, those of before the others first. */
+/** The most places that are kept; the oldest is dropped first. */
 const MOST = 30;
 
 /** By entry of the browser's history. @type {Map<string, Place>} */

@@ -12,10 +12,10 @@ import { chooseScheme } from './scheme.js';
 
 /** @typedef {{label: string, icon: string, about?: string, keys?: string, act: () => unknown}} Command */
 
-/** Where it is kept that keys without Ctrl do nothing. */
+/** The storage key of the choice to turn off single-key shortcuts. */
 const KEYS_OFF = 'cicerone-keys-off';
 
-/** Whether single keys are shortcuts: programs that type what is said make words of them (WCAG 2.1.4). */
+/** Whether single keys are shortcuts. People who dictate turn this off, because dictated words would trigger them (WCAG 2.1.4). */
 let hasKeys = (() => {
   try {
     return !localStorage.getItem(KEYS_OFF);

@@ -18,7 +18,7 @@ const FRAME_MS = 16;
 /** Questions that are being written or have no reply, by agent. @type {Map<string, string>} */
 const drafts = new Map();
 
-/** Conversations that go on when their view is opened again with the same key, by its agent and theirs. @type {Map<string, {thread: Thread, api: unknown}>} */
+/** Conversations that continue when the playground is opened again with the same API key, by the agent of the view and the agent of the conversation. @type {Map<string, {thread: Thread, api: unknown}>} */
 const left = new Map();
 
 holdsUnsent({ has: () => drafts.size > 0, forget: () => {

@@ -11,7 +11,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Line {
     Written,
-    /// It is, after so many that were left out.
+    /// It is written; this many before it were left out.
     AfterGap(u64),
     LeftOut,
 }

@@ -170,7 +170,8 @@ async fn planned(
     }
 }
 
-/// Checks that agents that seem to be new are: a key that is restricted to agents sees no others, and cannot create one.
+/// Returns an error if an agent is to be created with a key that is restricted to agents: it cannot create one, and the
+/// agent may exist without being visible to it.
 async fn check_visible(api: &ApiClient, plan: &Plan) -> Result<(), Failure> {
     let is_new = |step: &&Step| step.action == Action::Create && step.kind == ObjectKind::Agent;
     let Some(step) = plan.steps.iter().find(is_new) else { return Ok(()) };

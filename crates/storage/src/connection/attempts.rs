@@ -1,7 +1,7 @@
 //! Attempts to connect to PostgreSQL.
 //!
 //! libpq limits the time until a server has accepted a connection, but not the statements that prepare it. A server that
-//! stops to answer in between would keep the few threads of the pool that connect.
+//! stops answering in between would block the few threads with which the pool connects.
 
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
@@ -19,8 +19,8 @@ const ATTEMPTS: usize = 32;
 pub(crate) struct Attempts(Arc<()>);
 
 impl Attempts {
-    /// Runs `connect`. On PostgreSQL, it has a thread of its own, which is given up when the limit of the address is over;
-    /// it ends when the connection does.
+    /// Runs `connect`. On PostgreSQL it runs on its own thread. After the time limit of the address, this returns an error;
+    /// the thread ends later, with the connection.
     pub(super) fn make(
         &self,
         url: &DatabaseUrl,

@@ -36,7 +36,7 @@ impl Changes<'_> {
         })
     }
 
-    /// Whether the database did not answer and the thread was given up: what it still does is for nobody.
+    /// Whether the database did not answer and the thread was given up. Its result is discarded.
     pub(crate) fn are_given_up(&self) -> bool {
         self.post.is_given_up()
     }

@@ -170,8 +170,8 @@ async fn store_waiting<K: Copy + Eq + Hash + Send + 'static, G: Gather>(
     }
 }
 
-/// The callers whose changes are being stored. If the database does not answer, they are answered without the thread that
-/// stores the changes, and are no longer here when it comes back.
+/// The callers whose changes are being stored. If the database does not answer, they get an error and are removed from
+/// here, so the thread has nobody to answer when it continues.
 type Replies<G> = Arc<Mutex<VecDeque<Reply<G>>>>;
 
 /// Stores changes in one transaction. If one of them is refused, each is stored alone.

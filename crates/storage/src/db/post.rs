@@ -1,4 +1,4 @@
-//! What a thread has in hand while it works at a database, so that the rest can go on without it.
+//! The task of a thread, kept where another thread can end it if the database does not answer.
 //!
 //! A PostgreSQL server ends statements that take too long. If it does not even do that (it is suspended, or something
 //! between here and there holds the bytes back), libpq waits without limit, and nothing can be done to its connection
@@ -27,7 +27,7 @@ const GRACE: Duration = Duration::from_secs(5);
 #[derive(Default)]
 pub(super) struct Post(Mutex<Option<InHand>>);
 
-/// A task that has begun. Whoever takes it from the post ends it.
+/// A task that has begun. The thread that removes it from the post sends the reply.
 pub(super) struct InHand {
     pub(super) reply: oneshot::Sender<Result<(), Error>>,
     pub(super) place: FairPermit<Party>,
@@ -63,7 +63,7 @@ impl Post {
         self.0.lock().take()
     }
 
-    /// Whether the thread was given up: what it still does is for nobody.
+    /// Whether the thread was given up. Its result is discarded.
     pub(super) fn is_given_up(&self) -> bool {
         self.0.lock().is_none()
     }

@@ -87,7 +87,7 @@ impl Export<'_> {
         Ok(found)
     }
 
-    /// The other set to which an object belongs. That of imports is none, because no file declares what they added.
+    /// The other set that an object belongs to. `None` for imported objects: no file declares them.
     fn other_set<'o>(&self, object: &'o Value) -> Option<&'o str> {
         let set = managed(object, "set");
         (!["", self.set, IMPORTED].contains(&set)).then_some(set)

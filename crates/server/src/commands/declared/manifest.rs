@@ -17,7 +17,7 @@ pub(super) use widget::{AppearanceEntry, LimitsEntry, WidgetEntry};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Manifest {
-    /// The JSON Schema for editors, which JSON has no comments for.
+    /// The JSON Schema that editors use. JSON has no comments in which to name it.
     #[serde(default, rename = "$schema")]
     _schema: Option<String>,
     /// The version of the format.

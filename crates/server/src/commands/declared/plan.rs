@@ -130,7 +130,7 @@ impl Plan {
         if is_pending && object.write_to.is_some() {
             return self.step(Action::Renew, kind, &object.key, Some(live));
         }
-        // Another hash alone is nothing to do: the file says the same in other fields, as an exported one does.
+        // A different hash alone is not a change: an exported file may state the same values in other fields.
         let fields = object.differing(&live.value, agent_id);
         if !fields.is_empty() || is_pending {
             self.step(Action::Update { fields }, kind, &object.key, Some(live));
