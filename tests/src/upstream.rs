@@ -173,6 +173,8 @@ pub struct Upstream {
 #[derive(Debug, Default)]
 struct Shared {
     scripts: VecDeque<Script>,
+    /// The only model that it has; `None` if it accepts every name.
+    model: Option<String>,
     received: Vec<Received>,
 }
 
@@ -180,7 +182,7 @@ impl Upstream {
     /// An upstream that follows these scripts, one for each request; the last one is repeated.
     pub async fn start(scripts: impl IntoIterator<Item = Script>) -> Self {
         let scripts = scripts.into_iter().collect();
-        let shared = Arc::new(Mutex::new(Shared { scripts, received: Vec::new() }));
+        let shared = Arc::new(Mutex::new(Shared { scripts, ..Shared::default() }));
         let state = Arc::clone(&shared);
         let listener = Listener::start(move |request, stream| {
             let script = next_script(&request, &state);
@@ -191,6 +193,11 @@ impl Upstream {
         })
         .await;
         Self { listener, shared }
+    }
+
+    /// Refuses requests for other models than this one from now on, as Ollama and vLLM do.
+    pub fn has_only(&self, model: &str) {
+        lock(&self.shared).model = Some(model.to_owned());
     }
 
     /// Its base URL.
@@ -215,9 +222,13 @@ fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
 
 /// Records a request and returns the script for it; `None` if its body is not JSON.
 fn next_script(request: &Request, shared: &Mutex<Shared>) -> Option<Script> {
-    let body = serde_json::from_slice(&request.body).ok()?;
+    let body: Value = serde_json::from_slice(&request.body).ok()?;
     let mut shared = lock(shared);
+    let asked = body["model"].as_str().unwrap_or_default().to_owned();
     shared.received.push(Received { head: request.head.to_lowercase(), body });
+    if shared.model.as_ref().is_some_and(|model| *model != asked) {
+        return Some(Script::error("404 Not Found", "", &format!("model '{asked}' not found")));
+    }
     let script = match shared.scripts.len() {
         0 | 1 => shared.scripts.front().cloned(),
         _ => shared.scripts.pop_front(),

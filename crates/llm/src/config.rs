@@ -8,8 +8,8 @@ use utoipa::ToSchema;
 
 /// The name that a target gives as `upstream` for the embedded answerer.
 pub const EMBEDDED: &str = "embedded";
-/// The upstream that `OPENAI_API_KEY` and `OPENAI_BASE_URL` configure.
-const OPENAI: &str = "openai";
+/// The upstream that `OPENAI_API_KEY`, `OPENAI_BASE_URL` and `OPENAI_MODEL` configure.
+pub(crate) const OPENAI: &str = "openai";
 /// The official API.
 const OPENAI_URL: &str = "https://api.openai.com/v1";
 
@@ -23,8 +23,8 @@ pub struct ModelsConfig {
     /// What serves the models that have no route. Unset: the embedded answerer.
     #[schema(inline)]
     pub default: Option<RouteConfig>,
-    /// OpenAI-compatible servers, each under a name of your choice. The variables `OPENAI_API_KEY`
-    /// and `OPENAI_BASE_URL` set up one with the name `openai`, which then is the default.
+    /// OpenAI-compatible servers, each under a name of your choice. The variables `OPENAI_API_KEY`,
+    /// `OPENAI_BASE_URL` and `OPENAI_MODEL` set up one with the name `openai`, which then is the default.
     #[schema(inline)]
     pub upstreams: BTreeMap<String, UpstreamConfig>,
     /// What serves one model, by the name that agents give as `model`. A name that is not built in becomes a model that
@@ -71,7 +71,8 @@ pub struct UpstreamConfig {
     /// The key itself. Prefer `api_key_variable`, which keeps it out of the file.
     #[schema(value_type = Option<String>)]
     pub api_key: Option<Secret>,
-    /// The name of the model at the upstream, if a route gives none. Unset: the agent's.
+    /// The name of the model at the upstream, if a route gives none. Unset: the agent's. `OPENAI_MODEL` sets that of the
+    /// upstream `openai`.
     pub model: Option<String>,
     /// The request field that limits the length of the reply. Nearly every server accepts `max_tokens`; reasoning
     /// models of the official API require `max_completion_tokens`.
@@ -88,7 +89,7 @@ pub struct UpstreamConfig {
     /// Whether the model first rewrites a question that cannot be understood without the messages before it, so that
     /// the search finds its passages. Such a question takes one more short request.
     pub rewrite_questions: bool,
-    /// How long a reply waits for that. After that, the search uses the question unchanged.
+    /// How long a reply waits for the rewritten question. After that, the search uses the question unchanged.
     pub rewrite_seconds: f64,
     /// Tokens that prompt and reply may take together.
     pub context_tokens: u32,
@@ -104,7 +105,7 @@ pub struct UpstreamConfig {
     pub max_retries: u32,
     /// The number of consecutive failed replies after which the upstream is not used for `breaker_seconds`.
     pub breaker_failures: u32,
-    /// How long it is not used before one reply tries it again.
+    /// How long the upstream is then not used before one reply tries it again.
     pub breaker_seconds: f64,
 }
 
@@ -199,17 +200,25 @@ impl ConfigError {
 }
 
 impl ModelsConfig {
-    /// Adds the upstream of `OPENAI_API_KEY` and `OPENAI_BASE_URL`; an empty value counts as unset.
-    /// If either is set, the upstream `openai` takes these values (over those of the file) and
-    /// serves every model without a route in the file. A base URL alone is an upstream without a
-    /// key.
+    /// Adds the upstream of `OPENAI_API_KEY`, `OPENAI_BASE_URL` and `OPENAI_MODEL`; an empty value
+    /// counts as unset. If the key or the URL is set, the upstream `openai` takes these values (over
+    /// those of the file) and serves every model without a route in the file. A base URL alone is an
+    /// upstream without a key, and a model alone changes only an upstream `openai` of the file.
     #[must_use]
-    pub fn with_openai(mut self, api_key: Option<&str>, base_url: Option<&str>) -> Self {
+    pub fn with_openai(
+        mut self,
+        api_key: Option<&str>,
+        base_url: Option<&str>,
+        model: Option<&str>,
+    ) -> Self {
         let given = |value: Option<&str>| {
             value.map(str::trim).filter(|value| !value.is_empty()).map(str::to_owned)
         };
-        let (api_key, base_url) = (given(api_key), given(base_url));
+        let (api_key, base_url, model) = (given(api_key), given(base_url), given(model));
         if api_key.is_none() && base_url.is_none() {
+            if let Some(upstream) = self.upstreams.get_mut(OPENAI) {
+                upstream.model = model.or(upstream.model.take());
+            }
             return self;
         }
         let upstream = self.upstreams.entry(OPENAI.to_owned()).or_default();
@@ -219,6 +228,9 @@ impl ModelsConfig {
         }
         if let Some(url) = base_url {
             upstream.base_url = url;
+        }
+        if let Some(model) = model {
+            upstream.model = Some(model);
         }
         self.default.get_or_insert_with(|| RouteConfig {
             upstream: OPENAI.to_owned(),
@@ -234,13 +246,13 @@ mod tests {
 
     #[test]
     fn without_openai_settings_nothing_is_added() {
-        let config = ModelsConfig::default().with_openai(Some("  "), Some(""));
+        let config = ModelsConfig::default().with_openai(Some("  "), Some(""), None);
         assert_eq!(config, ModelsConfig::default());
     }
 
     #[test]
     fn a_key_alone_means_the_official_api() {
-        let config = ModelsConfig::default().with_openai(Some("sk-1"), None);
+        let config = ModelsConfig::default().with_openai(Some("sk-1"), None, None);
         let upstream = &config.upstreams["openai"];
         assert_eq!(upstream.base_url, "https://api.openai.com/v1");
         assert_eq!(upstream.api_key, Some(Secret::new("sk-1")));
@@ -249,10 +261,30 @@ mod tests {
 
     #[test]
     fn a_url_alone_is_an_upstream_without_a_key() {
-        let config = ModelsConfig::default().with_openai(None, Some("http://localhost:11434/v1"));
+        let url = Some("http://localhost:11434/v1");
+        let config = ModelsConfig::default().with_openai(None, url, None);
         let upstream = &config.upstreams["openai"];
         assert_eq!(upstream.base_url, "http://localhost:11434/v1");
         assert_eq!(upstream.api_key, None);
+    }
+
+    #[test]
+    fn a_model_is_that_of_the_upstream_and_makes_none() {
+        let model = Some(" llama3.1 ");
+        let config = ModelsConfig::default().with_openai(None, Some("http://h/v1"), model);
+        assert_eq!(config.upstreams["openai"].model.as_deref(), Some("llama3.1"));
+        assert_eq!(config.default.and_then(|route| route.model), None);
+        let config = ModelsConfig::default().with_openai(None, None, model);
+        assert_eq!(config, ModelsConfig::default());
+
+        let section = UpstreamConfig { model: Some("m".to_owned()), ..UpstreamConfig::default() };
+        let upstreams = [("openai".to_owned(), section)].into();
+        let file = ModelsConfig { upstreams, ..ModelsConfig::default() };
+        let config = file.clone().with_openai(None, None, model);
+        assert_eq!(config.upstreams["openai"].model.as_deref(), Some("llama3.1"));
+        assert_eq!(config.default, None);
+        let config = file.with_openai(Some("sk-1"), None, None);
+        assert_eq!(config.upstreams["openai"].model.as_deref(), Some("m"));
     }
 
     #[test]
@@ -272,7 +304,7 @@ mod tests {
             .into(),
             ..ModelsConfig::default()
         };
-        let config = file.with_openai(Some("sk-2"), None);
+        let config = file.with_openai(Some("sk-2"), None, None);
         assert_eq!(config.default.map(|route| route.upstream).as_deref(), Some("local"));
         assert_eq!(config.upstreams["openai"].api_key, Some(Secret::new("sk-2")));
         assert_eq!(config.upstreams["openai"].api_key_variable, None);
@@ -280,7 +312,7 @@ mod tests {
 
     #[test]
     fn a_secret_is_never_shown() {
-        let config = ModelsConfig::default().with_openai(Some("sk-secret"), None);
+        let config = ModelsConfig::default().with_openai(Some("sk-secret"), None, None);
         assert!(!format!("{config:?}").contains("sk-secret"));
         assert!(!serde_json::to_string(&config).unwrap().contains("sk-secret"));
     }

@@ -28,11 +28,13 @@ pub(crate) use self::read::{bytes as bytes_of, error as error_of};
 use self::wire::{CompletionRequest, PromptMessage, StreamOptions, Usage};
 use crate::attribution;
 use crate::client::{ClientSettings, UpstreamClient};
-use crate::config::{ConfigError, MaxTokensField, Secret, UpstreamConfig};
+use crate::config::{ConfigError, MaxTokensField, OPENAI, Secret, UpstreamConfig};
 use crate::prompt::{self, Budget, Prompt};
 
 /// The longest accepted time limit.
 const LONGEST_SECONDS: f64 = 86_400.0;
+/// The longest name of a model, in characters.
+const MODEL_CHARS: usize = 200;
 /// The smallest context, in tokens, that has room for a useful prompt.
 const CONTEXT_TOKENS_LEAST: u32 = 1_024;
 
@@ -42,6 +44,8 @@ const QUICK_PROMPT_BYTES: usize = 32 * 1_024;
 /// An upstream, ready for requests.
 pub(crate) struct Upstream {
     config: UpstreamConfig,
+    /// The setting that names the model, for errors.
+    model_setting: String,
     url: Url,
     key: Option<Secret>,
     client: UpstreamClient,
@@ -78,7 +82,12 @@ impl Upstream {
             config.breaker_failures,
             i64::try_from(pause).unwrap_or(i64::MAX),
         );
-        Ok(Self { config, url, key, client, breaker, clock, entropy })
+        let model_setting = if setting == format!("models.upstreams.{OPENAI}") {
+            "`OPENAI_MODEL`".to_owned()
+        } else {
+            format!("`{setting}.model`")
+        };
+        Ok(Self { config, model_setting, url, key, client, breaker, clock, entropy })
     }
 
     /// The name of the model at this upstream: the target's, or else the section's, or else the
@@ -95,8 +104,10 @@ impl Upstream {
         tokens: Option<&TokenSink>,
     ) -> Result<ModelReply, Broken> {
         let Some(pass) = self.breaker.enter() else {
-            let failure =
-                UpstreamFailure::new(Remedy::Elsewhere, "left alone after failing repeatedly");
+            let failure = UpstreamFailure::new(
+                Remedy::Elsewhere,
+                "is not used at the moment because it failed repeatedly",
+            );
             return Err(Broken { failure, is_started: false });
         };
         let mut is_started = false;
@@ -221,7 +232,7 @@ impl Upstream {
         })?;
         let key = self.key.as_ref().map(Secret::reveal);
         if !response.status().is_success() {
-            return Err(self.refusal(response, key).await);
+            return Err(self.refusal(response, body.model, key).await);
         }
         let content_type = content_type(&response);
         if content_type.contains("html") {
@@ -238,14 +249,22 @@ impl Upstream {
     }
 
     /// The failure for a status that is not a success.
-    async fn refusal(&self, response: Response, key: Option<&str>) -> UpstreamFailure {
+    async fn refusal(&self, response: Response, model: &str, key: Option<&str>) -> UpstreamFailure {
         let status = response.status();
         let asked = asked(response.headers(), self.clock.now().as_millis());
         let may_pass = status.is_server_error()
             || matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS);
         let remedy = if may_pass { Remedy::Retry(asked) } else { Remedy::None };
         let text = read::error(response, key).await;
-        UpstreamFailure::new(remedy, format!("answered {status}: {text}"))
+        let mut message = format!("answered {status}: {text}");
+        // Most servers answer so if they do not have the model.
+        if status == StatusCode::NOT_FOUND {
+            let setting = &self.model_setting;
+            message += &format!(
+                " (it was asked for the model `{model}`; {setting}, or `model` of a route, can name another)"
+            );
+        }
+        UpstreamFailure::new(remedy, message)
     }
 
     fn finish(
@@ -311,8 +330,16 @@ pub(crate) fn endpoint(base_url: &str, path: &[&str]) -> Result<Url, String> {
     Ok(url)
 }
 
-/// Checks the numbers of a section.
+/// Checks the model and the numbers of a section.
 fn check(config: &UpstreamConfig, setting: &str) -> Result<(), ConfigError> {
+    if let Some(model) = &config.model
+        && (model.trim().is_empty()
+            || model.chars().any(char::is_control)
+            || model.chars().count() > MODEL_CHARS)
+    {
+        let message = format!("must have 1 to {MODEL_CHARS} characters and no line breaks");
+        return Err(ConfigError::new(format!("{setting}.model"), message));
+    }
     let times = [
         ("connect_seconds", config.connect_seconds),
         ("first_token_seconds", config.first_token_seconds),

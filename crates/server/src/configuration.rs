@@ -20,7 +20,7 @@ use ipnet::IpNet;
 use tracing::level_filters::LevelFilter;
 
 pub(crate) use environment::{Environment, process_environment, unknown as unknown_variables};
-pub(crate) use load::{ConfigurationError, load};
+pub(crate) use load::{ConfigurationError, ignored_model, load};
 pub(crate) use reference::reference;
 pub(crate) use settings::{HttpSection, LogFormat, Settings};
 
@@ -169,7 +169,7 @@ fn check_log(filter: &str) -> Result<(), String> {
     match words.find(|word| !word.contains(['=', '[']) && !is_level(word)) {
         None => Ok(()),
         Some(word) => Err(format!(
-            "has `{word}`, which is no level: `error`, `warn`, `info`, `debug` or `trace`; for a module, name \
+            "has `{word}`, which is not a level (`error`, `warn`, `info`, `debug`, `trace`); for a module, name \
              the level too, such as `{word}=debug`"
         )),
     }

@@ -3,6 +3,7 @@
 mod citations;
 mod connections;
 mod faults;
+mod name;
 mod requests;
 mod rewriting;
 mod routing;

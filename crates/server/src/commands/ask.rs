@@ -6,7 +6,6 @@ mod manifest;
 mod reply;
 pub(super) mod session;
 
-use cicerone_domain::Error;
 use cicerone_domain::conversation::{Channel, MessageText, Metadata};
 use cicerone_domain::services::{Handling, NewMessage};
 
@@ -22,7 +21,7 @@ pub(crate) fn run(environment: Environment, arguments: AskArguments) -> Result<(
     let workplace = Workplace::open(environment, &from)?;
     workplace.run(async |configuration, environment| {
         let question = MessageText::parse_field("QUESTION", question)
-            .map_err(|field| as_misuse(field.into()))?;
+            .map_err(|field| Failure::misuse(field.to_string()))?;
         let found = files::find(&from.sources)?;
         let mut session = Session::open(configuration, environment, &from).await?;
         session.learn(found).await?;
@@ -39,9 +38,4 @@ pub(crate) fn run(environment: Environment, arguments: AskArguments) -> Result<(
         session.close().await?;
         outcome
     })
-}
-
-/// The failure for a value of the command line that was refused.
-fn as_misuse(error: Error) -> Failure {
-    Failure::misuse(error.to_string())
 }

@@ -1,7 +1,7 @@
 //! `cicerone config`.
 
 use crate::cli::ConfigCommand;
-use crate::configuration::{Environment, load, reference, unknown_variables};
+use crate::configuration::{Environment, ignored_model, load, reference, unknown_variables};
 use crate::failure::Failure;
 use crate::telemetry::Traces;
 use crate::{output, wiring};
@@ -17,6 +17,9 @@ pub(crate) fn run(environment: &Environment, command: ConfigCommand) -> Result<(
             Traces::check(environment)?;
             for name in unknown_variables(environment) {
                 output::note(&format!("warning: `{name}` is not a setting, and is ignored"))?;
+            }
+            if let Some(reason) = ignored_model(environment, &configuration) {
+                output::note(&format!("warning: {reason}"))?;
             }
             let settings = toml::to_string(&configuration.shown())
                 .map_err(|error| Failure::because("cannot write the settings", &error))?;

@@ -15,7 +15,7 @@ use cicerone_http::{Application, HttpSettings, JoinTrace};
 use cicerone_ingestion::detect_upload_type;
 
 use crate::alone::Alone;
-use crate::configuration::{Configuration, Environment, load, unknown_variables};
+use crate::configuration::{Configuration, Environment, ignored_model, load, unknown_variables};
 use crate::failure::Failure;
 use crate::shutdown::StopSignals;
 use crate::supervisor::{Pauses, Supervisor};
@@ -47,6 +47,9 @@ pub(crate) fn run(environment: &Environment) -> Result<(), Failure> {
             variable,
             "this variable of the environment is not a setting, and is ignored"
         );
+    }
+    if let Some(reason) = ignored_model(environment, &configuration) {
+        tracing::warn!("{reason}");
     }
     let _alone = Alone::open(&configuration)?;
     let connections = files::connections(files, &configuration.settings);

@@ -10,6 +10,8 @@ use super::{Configuration, Settings};
 
 /// The variable that names the file.
 const FILE_VARIABLE: &str = "CICERONE_CONFIG";
+/// The variable that names the model at the upstream `openai`.
+const MODEL_VARIABLE: &str = "OPENAI_MODEL";
 
 /// A setting that prevents the start: one line that names it.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -31,11 +33,24 @@ pub(crate) fn load(environment: &Environment) -> Result<Configuration, Configura
         models: settings.models.with_openai(
             given(environment, "OPENAI_API_KEY"),
             given(environment, "OPENAI_BASE_URL"),
+            given(environment, MODEL_VARIABLE),
         ),
         ..settings
     };
     Configuration::parse(settings, path.clone())
         .map_err(|(key, message)| place.error(key, &message))
+}
+
+/// Why `OPENAI_MODEL` has no effect, if it is set and has none.
+pub(crate) fn ignored_model(
+    environment: &Environment,
+    configuration: &Configuration,
+) -> Option<&'static str> {
+    given(environment, MODEL_VARIABLE)?;
+    let is_used = configuration.settings.models.upstreams.contains_key("openai");
+    (!is_used).then_some(
+        "`OPENAI_MODEL` is ignored, because neither `OPENAI_API_KEY` nor `OPENAI_BASE_URL` is set",
+    )
 }
 
 /// The error for a setting of the models that is not valid.
@@ -44,10 +59,11 @@ pub(super) fn model_error(
     file: Option<&Path>,
     error: &ConfigError,
 ) -> ConfigurationError {
-    // Users know these settings by the two OpenAI variables, not by a section of the file.
+    // Users know these settings by the OpenAI variables, not by a section of the file.
     let variable = match error.setting.as_str() {
         "models.upstreams.openai.base_url" => Some("OPENAI_BASE_URL"),
         "models.upstreams.openai.api_key" => Some("OPENAI_API_KEY"),
+        "models.upstreams.openai.model" => Some(MODEL_VARIABLE),
         _ => None,
     };
     match variable.filter(|variable| given(environment, variable).is_some()) {
@@ -97,7 +113,7 @@ impl SettingSources<'_> {
                 let parent = path.strip_suffix(name).unwrap_or(&path).trim_end_matches('.');
                 let key = [parent, name].into_iter().filter(|part| !matches!(*part, "" | "."));
                 let key = key.collect::<Vec<_>>().join(".");
-                self.error(&key, &format!("is not a setting; known ones are {known}"))
+                self.error(&key, &format!("is not a setting; the settings here are {known}"))
             }
             None => self.error(&path, &format!("has a bad value: {}", one_line(message))),
         }

@@ -257,7 +257,7 @@ pub(crate) struct WebhooksSection {
     pub(crate) per_endpoint: u32,
     /// How long an endpoint may take to answer, at most 15 seconds.
     pub(crate) timeout_seconds: u64,
-    /// The pauses before further attempts. Each varies by 20 %.
+    /// The pauses before further attempts. Each varies by up to 20 %.
     pub(crate) pauses_seconds: Vec<u64>,
 }
 

@@ -60,6 +60,7 @@ fn every_variable_is_read() {
         ("CICERONE_OBJECT_STORE_URL", "file:/srv/files"),
         ("RUST_LOG", "warn,cicerone_http=debug"),
         ("OPENAI_BASE_URL", "http://localhost:11434/v1"),
+        ("OPENAI_MODEL", "llama3.1"),
     ]))
     .unwrap();
     assert_eq!(configuration.root_key.unwrap().reveal(), key);
@@ -70,7 +71,8 @@ fn every_variable_is_read() {
     assert_eq!(configuration.database.to_string(), "postgres://ann@db/c");
     assert_eq!(configuration.object_store_url, "file:/srv/files");
     assert_eq!(configuration.settings.log, "warn,cicerone_http=debug");
-    assert!(configuration.settings.models.upstreams.contains_key("openai"));
+    let upstream = &configuration.settings.models.upstreams["openai"];
+    assert_eq!(upstream.model.as_deref(), Some("llama3.1"));
 }
 
 #[test]
@@ -95,7 +97,7 @@ fn a_bad_value_names_its_variable() {
         ("CICERONE_RATE_LIMIT_PER_MINUTE", "many", "bad value"),
         ("CICERONE_RATE_LIMIT_PER_MINUTE", "-1", "bad value"),
         ("CICERONE_LOG_FORMAT", "xml", "bad value"),
-        ("RUST_LOG", "infoo", "has `infoo`, which is no level"),
+        ("RUST_LOG", "infoo", "has `infoo`, which is not a level"),
         ("RUST_LOG", "warn,cicerone_http", "such as `cicerone_http=debug`"),
         ("RUST_LOG", "cicerone=loud", "is not a log filter"),
     ];
@@ -110,8 +112,8 @@ fn a_bad_value_names_its_variable() {
 #[test]
 fn a_bad_value_in_the_file_names_its_key_and_the_file() {
     let cases = [
-        ("bnid = \"x\"", "`bnid` is not a setting; known ones are bind, data_dir"),
-        ("[http]\nthread = 1", "`http.thread` is not a setting; known ones are threads"),
+        ("bnid = \"x\"", "`bnid` is not a setting; the settings here are bind, data_dir"),
+        ("[http]\nthread = 1", "`http.thread` is not a setting; the settings here are threads"),
         ("[http]\nthreads = \"many\"", "`http.threads` has a bad value"),
         ("[http]\nthreads = 0", "`http.threads` must be at least 1"),
         ("bind = \"x\"", "`bind` must be an address and port"),

@@ -9,7 +9,6 @@ use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::as_misuse;
 use super::files::Found;
 use super::knowledge::Knowledge;
 use super::manifest::Manifest;
@@ -178,8 +177,13 @@ async fn agent(
     model: Option<String>,
 ) -> Result<Agent, Failure> {
     let draft = AgentDraft { name: "ask".to_owned(), model, ..AgentDraft::default() };
-    let profile =
-        AgentProfile::parse(draft, |model| parts.agents.knows_model(model)).map_err(as_misuse)?;
+    let profile = AgentProfile::parse(draft, |model| parts.agents.knows_model(model));
+    // Only the model comes from the command line.
+    let profile = profile.map_err(|error| {
+        Failure::misuse(format!(
+            "{error}; for a model of the server at `OPENAI_BASE_URL`, set `OPENAI_MODEL` to its name"
+        ))
+    })?;
     let earlier: Option<Id<kind::Agent>> = manifest.agent();
     if let Some(id) = earlier {
         let patch = AgentPatch { model: Some(profile.model.clone()), ..AgentPatch::default() };
