@@ -45,14 +45,14 @@ Examples:
       Prints the text that is read from a file, and reports what could not be read.
 
   cicerone serve
-      Serves the HTTP API on 127.0.0.1:8080 and keeps everything in ./data. The first start
-      prints a key and commands to try.
+      Serves the HTTP API on 127.0.0.1:8080 and keeps everything in ./data. The first start prints a key and \
+commands to try.
 
-  OPENAI_BASE_URL=http://localhost:11434/v1 cicerone serve
+  OPENAI_BASE_URL=http://localhost:11434/v1 OPENAI_MODEL=llama3.1 cicerone serve
       The same, with replies written by a local model (Ollama, llama.cpp, vLLM).
 
-Settings come from environment variables and from the TOML file that CICERONE_CONFIG names; the
-environment wins. The most used:
+Settings come from environment variables and from the TOML file that CICERONE_CONFIG names; the environment wins. \
+The most used:
   CICERONE_BIND                    address to listen on         [127.0.0.1:8080]
   CICERONE_DATA_DIR                folder for all data          [./data]
   CICERONE_DATABASE_URL            sqlite:PATH or postgres://…  [a file in the data directory]
@@ -60,7 +60,8 @@ environment wins. The most used:
   CICERONE_ROOT_KEY                key with all permissions     [generated on the first start]
   CICERONE_RATE_LIMIT_PER_MINUTE   requests per key, 0 for none [6000]
   CICERONE_EGRESS_ALLOW            private ranges for crawls    [none]
-  OPENAI_API_KEY, OPENAI_BASE_URL  a model to write replies     [the embedded answerer]
+  OPENAI_API_KEY, OPENAI_BASE_URL  a server to write replies    [the embedded answerer]
+  OPENAI_MODEL                     the model to ask it for      [that of the agent]
   RUST_LOG, CICERONE_LOG_FORMAT    logs on standard error       [info; text or json]
   OTEL_EXPORTER_OTLP_ENDPOINT      a collector of traces        [none]
 
@@ -91,7 +92,7 @@ pub(crate) enum Command {
     /// Export a server's objects as a file for `apply`, with the contents of sources.
     #[command(after_help = declared::EXPORT_HELP)]
     Export(ExportArguments),
-    /// Add pairs, files, web pages and exports of other services to an agent of a server.
+    /// Add pairs, files, web pages and exports from other services to an agent on a server.
     #[command(after_help = import::HELP)]
     Import(ImportArguments),
     /// Manage accounts.
@@ -127,8 +128,8 @@ pub(crate) enum Command {
     },
     /// Check whether the server on this machine is ready.
     #[command(after_help = "\
-Asks /readyz at the address that CICERONE_BIND or the settings file names. Exits with 0 if the server is
-ready and with 1 otherwise: a health check for containers.")]
+Asks /readyz at the address that CICERONE_BIND or the settings file names. Exits with 0 if the server is ready and \
+with 1 otherwise: a health check for containers.")]
     Health,
     /// Print the OpenAPI document of the HTTP API.
     Openapi,
@@ -137,7 +138,7 @@ ready and with 1 otherwise: a health check for containers.")]
 Example:
   cicerone completions bash > /etc/bash_completion.d/cicerone")]
     Completions {
-        /// The shell that reads them.
+        /// The shell to print completions for.
         shell: Shell,
     },
     /// Read untrusted documents. The program starts itself with this subcommand.
@@ -150,20 +151,21 @@ Example:
 }
 
 const SERVE_HELP: &str = "\
-Prints the address that it listens on; the first start also prints a key and commands to try. Logs go
-to standard error. SIGTERM or Ctrl-C stops it gracefully; a second signal stops it at once.
-For the settings see `cicerone --help`.";
+Prints the address that it listens on; the first start also prints a key and commands to try. Logs go to standard \
+error. SIGTERM or Ctrl-C stops it gracefully; a second signal stops it at once.
+
+For the settings, see `cicerone --help`.";
 
 const BACKUP_HELP: &str = "\
 Example:
   cicerone backup /backup/cicerone-$(date +%F).tar.gz
 
-The file contains a consistent copy of the database and the uploads; search indexes are rebuilt from
-them. API keys are stored only as hashes, but everything else is unencrypted: protect the file like the
-data directory. Back up a PostgreSQL database with pg_dump, and then copy the uploads.
+The file contains a consistent copy of the database and the uploads; search indexes are rebuilt from them. API keys \
+are stored only as hashes, but everything else is unencrypted: protect the file like the data directory. Back up a \
+PostgreSQL database with pg_dump, and then copy the uploads.
 
-Exits with 0 if the file contains everything, and with 3 if it was written but files are missing from it,
-because the object store has lost their content; their names are printed.";
+Exits with 0 if the file contains everything, and with 3 if it was written but files are missing from it, because \
+the object store has lost their content; their names are printed.";
 
 const ASK_HELP: &str = "\
 Examples:
@@ -171,9 +173,10 @@ Examples:
   cicerone ask --source docs --data-dir ~/.cache/docs \"What is the retention period?\"
   cicerone ask --source notes.txt --json \"Who was there?\" | jq -r .reply
 
-The reply and its sources go to standard output, progress goes to standard error. If OPENAI_API_KEY
-or OPENAI_BASE_URL is set, that model writes the reply; otherwise it consists of sentences of the
-sources. If the sources do not cover the question, the reply says so, and the exit status is 0.";
+The reply and its sources go to standard output, progress goes to standard error. If OPENAI_API_KEY or \
+OPENAI_BASE_URL is set, a model of that server writes the reply, the one that OPENAI_MODEL names; otherwise the reply \
+consists of sentences of the sources. If the sources do not cover the question, the reply says so, and the exit \
+status is 0.";
 
 const MCP_HELP: &str = "\
 Examples:
@@ -181,11 +184,10 @@ Examples:
   CICERONE_API_KEY=ck_… cicerone mcp --agent agent_8kd02JwQ1z --server https://docs.example.com
   cicerone mcp --source docs --source notes.txt
 
-Desktop clients start this command and exchange messages with it over standard input and output, one on
-each line. With `--agent`, the messages are forwarded to a server. With `--source`, the files are read at
-the start, and questions are answered without a server, as `cicerone ask` does; conversations are kept
-until the command ends. Both offer the tools `search`, `fetch` and `ask`. docs/mcp.md shows the settings of
-common clients.";
+Desktop clients start this command and exchange messages with it over standard input and output, one on each line. \
+With `--agent`, the messages are forwarded to a server. With `--source`, the files are read at the start, and \
+questions are answered without a server, as `cicerone ask` does; conversations are kept until the command ends. Both \
+offer the tools `search`, `fetch` and `ask`. docs/mcp.md shows the settings of common clients.";
 
 const READ_HELP: &str = "\
 Examples:
@@ -193,11 +195,11 @@ Examples:
   cicerone read --json fees.xlsx | jq '{table_count, warnings}'
   cicerone read *.docx --json | jq -r 'select(.error) | .file'
 
-Each file is read in a child process with the limits of the service. Its text goes to standard output
-as Markdown; warnings about parts that were not read go to standard error. With `--json`, each file is
-one line: an object with `file`, `content_type`, `title`, `language`, `page_count`, `character_count`,
-`table_count`, `passage_count`, `warnings` and `text`, or with `file` and `error`. If a file cannot be
-read, the others are read, and the exit status is 1.";
+Each file is read in a child process with the limits of the service. Its text goes to standard output as Markdown; \
+warnings about parts that were not read go to standard error. With `--json`, each file is one line: an object with \
+`file`, `content_type`, `title`, `language`, `page_count`, `character_count`, `table_count`, `passage_count`, \
+`warnings` and `text`, or with `file` and `error`. If a file cannot be read, the others are read, and the exit status \
+is 1.";
 
 #[derive(Debug, Args)]
 pub(crate) struct ReadArguments {
@@ -221,7 +223,7 @@ pub(crate) struct SourceArguments {
     /// Keep the index in this folder, and reuse what it already contains.
     #[arg(long, value_name = "DIR")]
     pub(crate) data_dir: Option<PathBuf>,
-    /// The model that replies, by its name in the settings.
+    /// The model of the agent: a built-in name, or a route of the settings. OPENAI_MODEL names the model at the server.
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
 }
@@ -278,10 +280,9 @@ Examples:
   cicerone account limit default --messages unlimited
   cicerone account limit default --bytes 1000000000
 
-Messages and tokens are counted per calendar month (UTC). Requests beyond a quota are answered with 429
-and the code `quota_exceeded`. A source counts with its content and twice the text extracted from it. An
-account without quotas of its own has those of the section `quotas` of the settings; by default there
-are none.";
+Messages and tokens are counted per calendar month (UTC). Requests beyond a quota are answered with 429 and the code \
+`quota_exceeded`. A source counts as its content plus twice the text extracted from it. An account without quotas of \
+its own has those of the section `quotas` of the settings; by default there are none.";
 
 #[derive(Debug, Args)]
 pub(crate) struct LimitArguments {
@@ -290,7 +291,7 @@ pub(crate) struct LimitArguments {
     /// Messages per month: a number, `unlimited` (or `none`), or `default` for the quota in the settings.
     #[arg(long, value_name = "NUMBER", value_parser = parse_quota)]
     pub(crate) messages: Option<Quota>,
-    /// Tokens of models per month.
+    /// Model tokens per month.
     #[arg(long, value_name = "NUMBER", value_parser = parse_quota)]
     pub(crate) tokens: Option<Quota>,
     /// Bytes of sources and files that the account may store.
@@ -389,5 +390,37 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// The help of a command and of those below it, on a terminal of this width.
+    fn helps(width: usize) -> Vec<String> {
+        fn add(command: &mut clap::Command, all: &mut Vec<String>) {
+            all.push(command.render_help().to_string());
+            all.push(command.render_long_help().to_string());
+            command.get_subcommands_mut().for_each(|below| add(below, all));
+        }
+        let (mut command, mut all) = (Cli::command().term_width(width), Vec::new());
+        command.build();
+        add(&mut command, &mut all);
+        all
+    }
+
+    #[test]
+    fn paragraphs_of_the_help_are_wrapped_to_the_width_and_only_there() {
+        for width in [100, 80] {
+            for help in helps(width) {
+                let lines: Vec<&str> = help.lines().collect();
+                for pair in lines.windows(2) {
+                    let &[line, next] = pair else { continue };
+                    let is_text = |line: &str| !line.is_empty() && !line.starts_with(' ');
+                    let word = next.split(' ').next().unwrap_or_default();
+                    let is_full = line.chars().count() + 1 + word.chars().count() > width;
+                    assert!(!is_text(line) || !is_text(next) || is_full, "{line}\n{next}");
+                }
+            }
+        }
+        for line in helps(100).iter().flat_map(|help| help.lines()) {
+            assert!(line.chars().count() <= 100, "{line}");
+        }
     }
 }

@@ -9,8 +9,8 @@ Examples:
   CICERONE_API_KEY=ck_… cicerone plan
   cicerone plan -f agents/museum.toml --server https://docs.example.com --out plan.json
 
-The environment variable CICERONE_API_KEY contains an API key of the server. Exits with 0 if there is
-nothing to do, with 2 if there is, and with 1 if the work failed. docs/as-code.md explains the file.";
+The environment variable CICERONE_API_KEY contains an API key of the server. Exits with 0 if there is nothing to do, \
+with 2 if there is, and with 1 if the work failed. docs/as-code.md explains the file.";
 
 pub(super) const APPLY_HELP: &str = "\
 Examples:
@@ -18,18 +18,18 @@ Examples:
   cicerone apply plan.json
   cicerone apply --schema > cicerone.schema.json
 
-Only fields that are written are managed. A source is replaced by adding the new version, waiting until it
-is trained, and removing the old one. Objects that the file no longer has are removed only with
-`--prune`. If the command is interrupted, run it again. docs/as-code.md explains the file.";
+Only fields that are written are managed. A source is replaced by adding the new version, waiting until it is \
+trained, and removing the old one. Objects that the file no longer has are removed only with `--prune`. If the \
+command is interrupted, run it again. docs/as-code.md explains the file.";
 
 pub(super) const EXPORT_HELP: &str = "\
 Examples:
   CICERONE_API_KEY=ck_… cicerone export --set museum -f museum/cicerone.yaml
   cicerone export --set museum --agent agent_8kd02JwQ1z --adopt
 
-Writes the file, and beside it the folders `prompts` and `content`. Existing files are not overwritten.
-Secrets are not exported. Keys are exported only if they are managed in the set. Objects of other sets
-are left out, and named on standard error.";
+Writes the file, and beside it the folders `prompts` and `content`. Existing files are not overwritten. Secrets are \
+not exported. Keys are exported only if they are managed in the set. Objects of other sets are left out, and named \
+on standard error.";
 
 /// The file and the server.
 #[derive(Debug, Args)]

@@ -13,10 +13,10 @@ Each input is one of:
   a CSV file of pairs       with the columns `question` and `answer`, or two columns without names
   a JSON file               pairs, or what Chatbase exports and its API returns
   a folder, another file    every file that the service reads becomes a source
-  a sitemap                 an address, or a file that ends with .xml or .xml.gz: every page becomes a source
+  a sitemap                 every page becomes a source; an address, or a file (.xml or .xml.gz)
 
-Progress goes to standard error. Standard output gets a report of what was not taken and why. Exits with 1
-if nothing was taken, or if the import stopped early. docs/as-code.md has more.";
+Progress goes to standard error. Standard output gets a report of what was not taken and why. Exits with 1 if nothing \
+was taken, or if the import stopped early. docs/as-code.md has more.";
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArguments {
@@ -26,7 +26,7 @@ pub(crate) struct ImportArguments {
     /// The address of the server [default: http://127.0.0.1:8080].
     #[arg(long, value_name = "URL")]
     pub(crate) server: Option<String>,
-    /// The most pages that are taken from sitemaps.
+    /// The maximum number of pages taken from sitemaps.
     #[arg(long, value_name = "NUMBER", default_value_t = 1_000)]
     pub(crate) pages: usize,
     /// Send nothing; report what would be sent.
