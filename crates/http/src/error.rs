@@ -65,6 +65,14 @@ pub(crate) enum RequestError {
         /// The methods that it supports, for the header `Allow`.
         allow: String,
     },
+    /// The operation does not accept a parameter that the request has.
+    #[error("`{name}` cannot be given")]
+    Parameter {
+        /// The parameter.
+        name: &'static str,
+        /// Why the operation has no use for it.
+        reason: &'static str,
+    },
     /// The body is larger than the endpoint accepts.
     #[error("body too large")]
     BodyTooLarge,
@@ -252,9 +260,7 @@ impl RequestError {
                 )
                 .retry_after(bound.wait())
             }
-            Self::NoRoute => {
-                Problem::not_found("no such route; see /docs for the routes that exist")
-            }
+            Self::NoRoute => Problem::not_found("no such route; /docs/api lists the routes"),
             Self::Method { allow } => Problem {
                 allow: Some(allow.clone()),
                 ..Problem::new(
@@ -264,6 +270,10 @@ impl RequestError {
                     format!("this route supports only {allow}"),
                 )
             },
+            Self::Parameter { name, reason } => {
+                let error = FieldError::new(*name, format!("cannot be given: {reason}"));
+                Problem::invalid("invalid_operation", error.to_string()).about(&error.into())
+            }
             Self::BodyTooLarge => Problem::new(
                 StatusCode::PAYLOAD_TOO_LARGE,
                 "invalid_request_error",

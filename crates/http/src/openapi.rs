@@ -24,9 +24,9 @@ const ABOUT: &str = "AI chat agents that answer from their owner's own content. 
     crawled, extracted and indexed. Replies are based on these sources and cite those that they use; they are sent as \
     JSON or as Server-Sent Events.\n\nEvery error response contains an `error` object with a stable `code`, and every \
     response has the id of its request in `X-Request-Id`. A request can be refused before it reaches an operation: \
-    with 405 if the path does not support the method, 408 if the request head does not arrive in time, and 431 if the \
-    head is too large. Unknown fields of a body are ignored. Within `/v1`, fields, paths and error codes may be \
-    added, but nothing is removed or changes its meaning.";
+    with 405 (`method_not_allowed`) if the path does not support the method, 408 (`invalid_parameter`) if the request \
+    head does not arrive in time, and 431 (`invalid_parameter`) if the head is too large. Unknown fields of a body are \
+    ignored. Within `/v1`, fields, paths and error codes may be added, but nothing is removed or changes its meaning.";
 
 /// The OpenAPI 3.1 document of every endpoint. `extra_models` are the names beyond the built-in ones that
 /// agents can use on this server.
@@ -183,6 +183,22 @@ mod tests {
             }
             Value::Array(items) => items.iter().for_each(|item| references(item, found)),
             _ => {}
+        }
+    }
+
+    #[test]
+    fn every_code_of_a_refusal_is_named() {
+        use crate::error::STATUS_CODES;
+
+        let document = document();
+        let about = document["info"]["description"].as_str().unwrap();
+        let schemas = &document["components"]["schemas"];
+        for row in STATUS_CODES {
+            let schema = schemas[format!("Error{}", row.status)].to_string();
+            for code in row.codes {
+                let is_told = about.contains(&format!("{} (`{code}`)", row.status));
+                assert!(is_told || schema.contains(&format!("\"{code}\"")), "{row:?}");
+            }
         }
     }
 

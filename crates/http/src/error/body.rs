@@ -84,7 +84,7 @@ pub(crate) const STATUS_CODES: &[StatusRow] = &[
         422,
         "validation_error",
         &["validation_error", "idempotency_key_reused"],
-        "The content breaks its limits or format, or the idempotency key was used for another \
+        "The content exceeds a limit or has the wrong format, or the idempotency key was used for another \
          request.",
     ),
     row(

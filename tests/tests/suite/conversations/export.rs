@@ -176,8 +176,8 @@ async fn an_export_neither_searches_nor_has_pages() {
     let agent = client.agent().await;
     for query in ["text=nine", "page_size=10", "cursor=x"] {
         let answer = client.get(&format!("{}?{query}", path(&agent))).await;
-        let error = answer.refused(400, "invalid_operation");
         let name = query.split('=').next().unwrap();
+        let error = answer.refuses(400, "invalid_operation", name);
         assert!(error["message"].as_str().unwrap().contains(name), "{error}");
     }
 }

@@ -95,8 +95,7 @@ async fn handle(caller: Authorized<ConversationsExport>, app: App, incoming: Inc
         ("cursor", "an export has no pages"),
     ] {
         if query.all(name).next().is_some() {
-            let message = format!("`{name}` cannot be given: {reason}");
-            return Err(Error::InvalidOperation(message).into());
+            return Err(RequestError::Parameter { name, reason });
         }
     }
     let export = app.conversations.export(caller.scope(), agent, filter);
