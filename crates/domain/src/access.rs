@@ -160,7 +160,7 @@ impl fmt::Display for Permission {
 
 /// The text is not the name of a permission.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not a permission; known ones are `*` and: {names}", names = Permission::ALL.map(Permission::name).join(", "))]
+#[error("`{0}` is not a permission; the permissions are `*`, {names}", names = Permission::ALL.map(Permission::name).join(", "))]
 pub struct ParsePermissionError(String);
 
 /// What a key may do: a set of permissions.
@@ -379,14 +379,14 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 #[derive(Clone, PartialEq, Eq)]
 pub struct KeySecret(String);
 
-/// Why a text cannot be a key.
+/// Why a text cannot be a key. The message follows the name of what has the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ParseKeyError {
     /// It looks like a key of this service, but its checksum is wrong: a typing mistake.
-    #[error("the key is mistyped: its checksum does not match")]
+    #[error("is mistyped: the checksum of the key does not match")]
     Checksum,
     /// It is too short to be a key, or contains characters that no key has.
-    #[error("a root key must have at least {min} visible ASCII characters", min = limits::ROOT_KEY_CHARS)]
+    #[error("must have at least {min} visible ASCII characters", min = limits::ROOT_KEY_CHARS)]
     Shape,
 }
 

@@ -99,11 +99,11 @@ pub enum Error {
     #[error("the API key was changed while the request was carried out")]
     KeyChanged,
     /// The resource does not exist, or the caller may not see it.
-    #[error("no {what} has the id `{id}`")]
+    #[error("there is no {what} `{id}`")]
     NotFound {
         /// The resource's name: `agent`, `source`, `conversation`, `file`.
         what: &'static str,
-        /// The id as given.
+        /// The id as given; of a message its number, of a widget its token if that was given.
         id: String,
     },
     /// The reply was stored without a receipt.

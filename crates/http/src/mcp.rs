@@ -79,7 +79,7 @@ pub(crate) fn endpoint() -> Endpoint {
 struct McpRequest {
     #[schema(pattern = "^2\\.0$")]
     jsonrpc: String,
-    /// What is called: `initialize`, `tools/list`, `tools/call`, …
+    /// The method: `initialize`, `tools/list`, `tools/call`, …
     method: String,
 }
 
@@ -138,7 +138,13 @@ async fn respond(handler: AgentHandler, incoming: &Incoming, text: Bytes) -> Ans
     }
     let is_json = parts.headers.get(http::header::CONTENT_TYPE).is_some_and(|kind| kind == JSON);
     if !status.is_success() && !is_json {
-        let reason = String::from_utf8_lossy(&body).into_owned();
+        let reason = match status {
+            // What `rmcp` says then is a message of its parser.
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => {
+                "the body must be a message of JSON-RPC 2.0".to_owned()
+            }
+            _ => String::from_utf8_lossy(&body).into_owned(),
+        };
         return Ok(refused(&Refusal { code: INVALID_REQUEST, message: reason }));
     }
     let mut response = HttpResponse::build(status);

@@ -29,7 +29,7 @@ async fn page_of(client: &Client, source: &str) -> String {
 fn assert_absent(answer: &Answer, path: &str) {
     let error = answer.refused(404, "resource_not_found");
     let id = path.trim_start_matches("/s/");
-    assert_eq!(error["message"], format!("no document has the id `{id}`"), "{error}");
+    assert_eq!(error["message"], format!("there is no document `{id}`"), "{error}");
 }
 
 #[tokio::test]

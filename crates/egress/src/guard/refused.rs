@@ -16,7 +16,8 @@ pub struct Refused {
 
 impl Refused {
     /// The message for the person who chose the address.
-    pub(crate) const MESSAGE: &str = "the address is not a public web address";
+    pub(crate) const MESSAGE: &str =
+        "the address is not a public web address, or it is that of the server itself";
 
     /// Why; for logs only.
     #[must_use]

@@ -331,7 +331,8 @@ never       http://192.0.0.192/
 fn verdict(egress: &Egress, text: &str) -> &'static str {
     let Ok(url) = text.parse::<Url>() else { return "invalid" };
     let Err(refused) = egress.check(&url) else { return "ok" };
-    assert_eq!(refused.to_string(), "the address is not a public web address");
+    let message = "the address is not a public web address, or it is that of the server itself";
+    assert_eq!(refused.to_string(), message);
     match refused.reason() {
         Reason::Scheme => "scheme",
         Reason::Credentials => "credentials",

@@ -5,15 +5,18 @@ use std::panic::AssertUnwindSafe;
 use cicerone_domain::{Error, Id, Permission, SystemEntropy};
 use futures_util::FutureExt as _;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
-    CustomResult, ErrorCode, ErrorData, Implementation, ListToolsResult, PaginatedRequestParams,
-    ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult,
+    ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, GetPromptRequestParams,
+    GetPromptResponse, Implementation, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use serde::Serialize;
 
 use super::tools::{ToolName, Tools};
+use crate::body::shown;
 use crate::error::RequestError;
 use crate::response::json_bytes;
 
@@ -71,10 +74,10 @@ impl ServerHandler for AgentHandler {
         let may = |wanted| self.0.allowed().any(|tool| tool == wanted);
         let tools = match (may(ToolName::Ask), may(ToolName::Search)) {
             (true, true) => {
-                ": `ask` gives an answer with its sources, `search` and `fetch` the documents themselves"
+                ": `ask` returns an answer with its sources; `search` and `fetch` return the documents themselves"
             }
-            (true, false) => ": `ask` gives an answer with its sources",
-            (false, true) => ": `search` finds them and `fetch` gives one",
+            (true, false) => ": `ask` returns an answer with its sources",
+            (false, true) => ": `search` finds documents and `fetch` returns one",
             (false, false) => "",
         };
         let about = format!("Answers from the documents of {whose}{tools}.");
@@ -132,6 +135,62 @@ impl ServerHandler for AgentHandler {
             let message = format!("the parameters of `{}` are not valid", request.method);
             return Err(ErrorData::invalid_params(message, None));
         }
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, "the method is not supported", None))
+        Err(unsupported(&request.method))
     }
+
+    // The message of `rmcp` for the methods that clients try most is their name alone.
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(unsupported("prompts/list"))
+    }
+
+    async fn get_prompt(
+        &self,
+        _: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        Err(unsupported("prompts/get"))
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Err(unsupported("resources/list"))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Err(unsupported("resources/templates/list"))
+    }
+
+    async fn read_resource(
+        &self,
+        _: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        Err(unsupported("resources/read"))
+    }
+
+    async fn complete(
+        &self,
+        _: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(unsupported("completion/complete"))
+    }
+}
+
+/// The refusal of a method that the server does not have.
+fn unsupported(method: &str) -> ErrorData {
+    let message = format!("the method `{}` is not supported", shown(method));
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
 }

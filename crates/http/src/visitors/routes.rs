@@ -79,7 +79,8 @@ fn for_visitor(error: Error, token: &str) -> RequestError {
             Bound::Account { wait }.into()
         }
         Error::Conflict(_) => {
-            Error::Conflict("this chat takes no new conversations at the moment".to_owned()).into()
+            Error::Conflict("this chat is not accepting new conversations at the moment".to_owned())
+                .into()
         }
         // The widget or its agent was deleted since the widget was found. Visitors know neither id.
         Error::NotFound { what, .. } if [kind::Agent::NAME, kind::Widget::NAME].contains(&what) => {
@@ -132,7 +133,7 @@ mod tests {
         assert!(!for_visitor(error).message.contains("agent"));
         for (what, id) in [("agent", "agent_8kd02JwQ1z"), ("widget", "wgt_8kd02JwQ1z")] {
             let message = for_visitor(Error::not_found(what, id)).message;
-            assert_eq!(message, "no widget has the id `pub_x`");
+            assert_eq!(message, "there is no widget `pub_x`");
         }
     }
 }

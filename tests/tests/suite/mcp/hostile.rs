@@ -47,6 +47,8 @@ pub(super) async fn what_is_not_one_message_is_refused() {
         let answer = answer.json();
         assert_eq!(answer["error"]["code"], code, "{shown}: {answer}");
         assert_eq!(answer["jsonrpc"], "2.0");
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(!message.contains("deserialize"), "a text of the library: {message}");
     }
 }
 

@@ -140,7 +140,7 @@ async fn a_document_of_another_agent_or_account_does_not_exist() {
     }
     // A refusal repeats the beginning of a long id only.
     let (_, message) = own.tool_error("fetch", json!({ "id": "d".repeat(100_000) })).await;
-    assert_eq!(message, format!("no document has the id `{}`", "d".repeat(100)));
+    assert_eq!(message, format!("there is no document `{}`", "d".repeat(100)));
 }
 
 #[tokio::test]

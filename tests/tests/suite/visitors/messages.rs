@@ -100,7 +100,7 @@ async fn a_widget_that_was_just_deleted_tells_nothing_of_itself() {
         // The server may still remember the token.
         let answer = chat.send(&visitor, json!({ "message": QUESTION })).await;
         let error = answer.refused(404, "resource_not_found");
-        let expected = format!("no widget has the id `{}`", chat.token);
+        let expected = format!("there is no widget `{}`", chat.token);
         assert_eq!(error["message"], expected);
     }
 }

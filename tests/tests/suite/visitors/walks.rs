@@ -193,7 +193,7 @@ pub(super) async fn tokens_that_lead_nowhere_are_all_alike() {
 #[track_caller]
 fn assert_absent(answer: &Answer, token: &str) {
     let error = answer.refused(404, "resource_not_found");
-    assert_eq!(error["message"], format!("no widget has the id `{token}`"), "{error}");
+    assert_eq!(error["message"], format!("there is no widget `{token}`"), "{error}");
     assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
     assert_eq!(answer.header("cache-control"), Some("no-store"));
 }

@@ -33,7 +33,7 @@ pub(super) async fn run(api: &ApiClient, arguments: &ExportArguments) -> Result<
     let file = arguments.file.as_deref().unwrap_or(Path::new(FILE));
     let format = Format::of(file)?;
     if file.exists() {
-        return Err(Failure::new(format!("`{}` exists already", file.display())));
+        return Err(Failure::new(format!("`{}` already exists", file.display())));
     }
     let folder = Folder::new(file.parent().unwrap_or(Path::new("")));
     let mut export = Export {
@@ -122,7 +122,7 @@ impl Export<'_> {
         let found = self.list("/v1/agents").await?;
         let is_known = |id: &&String| found.iter().any(|agent| text(agent, "id") == id.as_str());
         if let Some(id) = only.iter().find(|id| !is_known(id)) {
-            return Err(Failure::new(format!("no agent has the id `{id}`")));
+            return Err(Failure::new(format!("there is no agent `{id}`")));
         }
         let mut keys = Keys::of(self.set, String::new(), is_agent_key, &found);
         let chosen: Vec<Value> = match only.is_empty() {

@@ -60,7 +60,12 @@ pub(super) fn parse(text: &str, format: Format) -> Result<Manifest, String> {
     match format {
         Format::Yaml => serde_saphyr::from_str(text).map_err(|error| {
             let error = error.without_snippet();
-            let said = error.to_string();
+            let said = match error {
+                serde_saphyr::Error::DuplicateMappingKey { key: Some(key), .. } => {
+                    format!("`{key}` is given twice")
+                }
+                _ => error.to_string(),
+            };
             match error.location() {
                 Some(at) if !said.contains(" column ") => {
                     format!("{said} at line {} column {}", at.line(), at.column())
@@ -121,7 +126,11 @@ mod tests {
                 Format::Yaml,
                 ["`tone`", "line 4", "column"],
             ),
-            ("version: 1\nset: s\nset: t\n", Format::Yaml, ["set", "line 3", "column 1"]),
+            (
+                "version: 1\nset: s\nset: t\n",
+                Format::Yaml,
+                ["`set` is given twice", "line 3", "column 1"],
+            ),
             ("version: one\nset: s\n", Format::Yaml, ["line 1", "column 10", ""]),
             ("version: 1\nset: [\n", Format::Yaml, ["line", "column", ""]),
             (
