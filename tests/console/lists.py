@@ -67,7 +67,7 @@ def many(page):
     expect(page.locator(".tile")).to_have_count(sum("3" in str(number) for number in range(110)))
     expect(page.get_by_role("link", name="Open Branch 3", exact=True)).to_be_visible()
     page.get_by_label("Name").fill("no such branch")
-    expect(page.get_by_text("None has this name")).to_be_visible()
+    expect(page.get_by_text("No matches")).to_be_visible()
     # It is there again after Back.
     page.get_by_label("Name").fill("branch 100")
     page.get_by_role("link", name="Open Branch 100").click()

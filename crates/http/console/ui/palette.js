@@ -108,7 +108,7 @@ export function openPalette() {
             chosen = 0;
             redraw();
           }}></div>
-        ${found.length ? nothing : html`<p class="none quiet">Nothing has these words.</p>`}
+        ${found.length ? nothing : html`<p class="none quiet">Nothing matches these words.</p>`}
         <ul id="commands" role="listbox" aria-label="Commands" class="commands">${found.map((command, index) => html`<li id="command-${index}" role="option" aria-selected=${index === chosen ? 'true' : 'false'} @click=${() => run(index)}
           >${icon(command.icon)}<span class="clip">${command.label}</span>${command.about ? html`<span class="about clip">${command.about}</span>` : nothing}${command.keys ? html`<kbd>${command.keys}</kbd>` : nothing}</li>`)}</ul>`;
     },
@@ -124,7 +124,7 @@ function openShortcuts() {
   open({
     title: 'Shortcuts of the keyboard',
     content: () => html`<dl class="shortcuts">${rows.map(([keys, label]) => html`<div><dt>${keys.split(' ').map((key) => html`<kbd>${key}</kbd> `)}</dt><dd>${label}</dd></div>`)}</dl>
-      <label class="field check"><input type="checkbox" .checked=${live(hasKeys)} @change=${(event) => useKeys(event.target.checked)}><span>Keys without Ctrl are shortcuts</span></label>`,
+      <label class="field check"><input type="checkbox" .checked=${live(hasKeys)} @change=${(event) => useKeys(event.target.checked)}><span>Use single keys as shortcuts</span></label>`,
   });
 }
 

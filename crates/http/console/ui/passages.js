@@ -69,7 +69,7 @@ function passageInPlace(around, cited, reply) {
   const head = place ? html`<p class="small quiet">${place}</p>` : nothing;
   const asItWas = html`${head}<blockquote class="passage cited" dir="auto">${marked(cited.text, reply)}</blockquote>`;
   if (!around) return asItWas;
-  if (!around.value) return around.error ? html`${notice('warning', html`<p>${around.error.status === 404 ? 'The source was deleted since. This is what the reply was based on:' : words(sentence(around.error.message))}</p>`)}${asItWas}` : waiting(5);
+  if (!around.value) return around.error ? html`${notice('warning', html`<p>${around.error.status === 404 ? 'The source has since been deleted. This is what the reply was based on:' : words(sentence(around.error.message))}</p>`)}${asItWas}` : waiting(5);
   const index = around.value.findIndex((each) => each.position === cited.position && each.document_id === cited.document_id);
   if (index < 0) return html`${notice('warning', html`<p>The document has changed since. This is what the reply was based on:</p>`)}${asItWas}`;
   const isChanged = !around.value[index].text.startsWith(cited.text.replace(/…$/, '').slice(0, 200));

@@ -4,7 +4,7 @@ import { html } from '../vendor/lit-html/lit-html.js';
 import { pause } from '../lib/api.js';
 import { currentAgent } from './frame.js';
 
-const REPLY = 'This is how a reply looks: with **emphasis**, [links](https://museum.example/visit) and lists.\n\n- It is only shown here.\n- Nobody was asked.';
+const REPLY = 'This is how a reply looks: with **emphasis**, [links](https://museum.example/visit) and lists.\n\n- It is shown only here.\n- No question was sent.';
 const SOURCES = [{ title: 'A page of your website', url: 'https://museum.example/visit' }];
 const DELAY_MS = 60;
 

@@ -157,7 +157,7 @@ export function addSource({ agent, kind, uploads, added }) {
     if (!found) return html`<p class="quiet small" role="status">${words(told)}</p>`;
     if (!found.allowed) return html`<p class="objection" role="status">${icon('circle-alert', 13)}<span>${words(sentence(found.reason))}</span></p>`;
     const pause = found.crawl_delay_seconds ? ` It asks for a pause of ${found.crawl_delay_seconds} s between requests.` : '';
-    const listed = found.listed ? `Its sitemaps list ${found.list_complete ? '' : 'at least '}${found.listed} pages, of these first:` : 'It lists no pages in sitemaps; links lead to them.';
+    const listed = found.listed ? `Its sitemaps list ${found.list_complete ? '' : 'at least '}${found.listed} pages, of these first:` : 'It lists no pages in sitemaps; the crawl follows links instead.';
     return html`<div class="small" role="status"><p>robots.txt allows this page.${pause} ${listed}</p>
       <ul class="quiet">${found.pages.map((page) => html`<li class="clip">${page.url}${page.allowed ? nothing : ' (not allowed)'}</li>`)}</ul></div>`;
   };
@@ -179,8 +179,8 @@ export function addSource({ agent, kind, uploads, added }) {
   const fields = {
     website: () => html`${field(forms.website, { name: 'content', label: 'Address', inputmode: 'url', most: LIMITS.url, required: true, autofocus: true, placeholder: 'https://museum.example', spellcheck: false })}
       <div class="row">${button({ label: 'See what may be read', icon: 'search', disabled: !forms.website.values.content.trim() }, look)}</div>${rules()}
-      ${check(forms.website, { name: 'crawl_subpages', label: 'Follow its links', hint: 'To other pages of the same host, as far as robots.txt allows. Which pages were read, and why others were not, is shown while it goes on.' })}
-      ${check(forms.website, { name: 'guarded', label: 'Guard it by the checks', hint: GUARD })}`,
+      ${check(forms.website, { name: 'crawl_subpages', label: 'Follow its links', hint: 'To other pages of the same host, as far as robots.txt allows. During the crawl, you see which pages were read and why others were not.' })}
+      ${check(forms.website, { name: 'guarded', label: 'Guard it with the checks', hint: GUARD })}`,
     text: () => field(forms.text, { name: 'content', label: 'Text', rows: 12, most: LIMITS.text, required: true, autofocus: true, hint: 'Its first line becomes its title.' }),
     qa: () => html`${pairsTable(forms.qa)}${forms.qa.errors.content ? html`<p class="objection">${icon('circle-alert', 13)}<span>${words(forms.qa.errors.content)}</span></p>` : nothing}`,
   };

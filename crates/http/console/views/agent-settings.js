@@ -57,7 +57,7 @@ export function agentSettings(context) {
         ${mayWrite ? html`<section class="card stack danger-zone"><h2>Pause or delete</h2>${problem(pausing.error)}
           <div class="row apart"><p>${value.status === 'paused' ? 'It is paused: conversations go on, but no new ones begin.' : 'A paused agent accepts no new conversations. Those that exist go on.'}</p>
             ${value.status === 'paused' ? button({ label: 'Activate', icon: 'play', busy: pausing.isBusy }, () => turn('active')) : button({ label: 'Pause', icon: 'pause', busy: pausing.isBusy }, () => turn('paused'))}</div>
-          <div class="row apart"><p>Deleting it deletes its sources and its conversations. Nothing of them can be brought back.</p>${button({ label: 'Delete agent', icon: 'trash-2', kind: 'danger' }, () => remove(value))}</div>
+          <div class="row apart"><p>Deleting it deletes its sources and its conversations. They cannot be restored.</p>${button({ label: 'Delete agent', icon: 'trash-2', kind: 'danger' }, () => remove(value))}</div>
         </section>` : nothing}`;
     },
   };

@@ -47,7 +47,7 @@ export function agentsView(context) {
         ${list.items.length > FEW || text ? search() : nothing}
         <p class="unseen" role="status">${text && !list.isLoading ? count(found().length, 'agent') : ''}</p>
         ${found().length ? html`<ul class="tiles">${repeat(found(), (agent) => agent.id, tile)}</ul>` : nothing}
-        ${text && list.isLoaded && !list.isLoading && !list.error && !found().length ? empty('search', 'None has this name', 'No agent has all of these words in its name.') : nothing}
+        ${text && list.isLoaded && !list.isLoading && !list.error && !found().length ? empty('search', 'No matches', 'No agent has all of these words in its name.') : nothing}
         ${text && list.isLoading ? waiting(1) : text && !list.error && !list.hasMore ? nothing : more(list)}</div>`;
     },
   };
@@ -59,7 +59,7 @@ export function askable(context) {
   return {
     title: 'Agents',
     render: () => html`${heading('Agents', { about: 'Those that your key may ask.' })}${problem(models.error, () => models.reload())}
-      ${models.value ? models.value.data.length ? html`<ul class="entries">${models.value.data.map((each) => html`<li><a href=${to(['agents', each.id, 'playground'])}><bdi>${each.name}</bdi></a></li>`)}</ul>` : empty('bot', 'No agents', 'There is none that is active.') : models.error ? nothing : waiting()}`,
+      ${models.value ? models.value.data.length ? html`<ul class="entries">${models.value.data.map((each) => html`<li><a href=${to(['agents', each.id, 'playground'])}><bdi>${each.name}</bdi></a></li>`)}</ul>` : empty('bot', 'No agents', 'No agent is active.') : models.error ? nothing : waiting()}`,
   };
 }
 

@@ -12,7 +12,7 @@ import { badge, button, empty, heading, icon, problem, textOf, waiting, when, wo
 
 const LIVE_MS = 1500;
 const MOST = 100;
-const TRIGGERS = /** @type {Record<string, string>} */ ({ request: 'run by hand', trained: 'after a source was trained', guard: 'before new content was taken over' });
+const TRIGGERS = /** @type {Record<string, string>} */ ({ request: 'run by hand', trained: 'after a source was trained', guard: 'before new content was accepted' });
 const isInWork = (run) => run.status === 'pending' || run.status === 'running';
 
 /** Lines of a field. @param {string} text */
@@ -63,7 +63,7 @@ export function checksView(context) {
     render: () => {
       if (!checks.value || !form) return html`${heading('Checks')}${checks.error ? problem(checks.error, () => checks.reload()) : waiting(5)}`;
       const rows = form.values.checks;
-      return html`<div class="stack wide">${heading('Checks', { about: 'Questions with what their replies must contain. They are asked whenever a source was trained.', actions: mayWrite && checks.value.checks.length ? button({ label: 'Run now', icon: 'play', busy: running.isBusy || runs.value?.data.some(isInWork), disabled: form.isChanged }, run) : nothing })}
+      return html`<div class="stack wide">${heading('Checks', { about: 'Questions with what their replies must contain. They are asked whenever a source has been trained.', actions: mayWrite && checks.value.checks.length ? button({ label: 'Run now', icon: 'play', busy: running.isBusy || runs.value?.data.some(isInWork), disabled: form.isChanged }, run) : nothing })}
         ${problem(running.error)}
         ${rows.length ? html`<form class="stack" @submit=${save}><fieldset class="plain" ?disabled=${!mayWrite}><div class="scroll pairs checks"><table class="table"><thead><tr><th scope="col">Question</th><th scope="col">The reply contains <span class="quiet">each line</span></th><th scope="col">It cites <span class="quiet">ids or URLs</span></th><th scope="col">It is answered</th><th scope="col"><span class="unseen">Remove</span></th></tr></thead><tbody>${rows.map(editor)}</tbody></table></div></fieldset>
           ${problem(form.error)}${mayWrite ? html`<div class="row apart"><span class="row">${button({ label: 'Save', kind: 'primary', type: 'submit', busy: form.isBusy, disabled: !form.isChanged })}${button({ label: 'Add a check', icon: 'plus', disabled: rows.length >= MOST }, add)}</span><span class="limit">${number(rows.length)} / ${MOST}</span></div>` : nothing}</form>`

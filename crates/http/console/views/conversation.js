@@ -39,7 +39,7 @@ export function conversationView(context) {
     context.update();
   };
   const remove = async () => {
-    const isGone = await confirm({ title: 'Delete this conversation?', text: 'Its messages, ratings and receipts go with it. It cannot be undone.', action: 'Delete conversation', work: (key) => session.api.remove(path, key) });
+    const isGone = await confirm({ title: 'Delete this conversation?', text: 'Its messages, ratings and receipts are deleted with it. It cannot be undone.', action: 'Delete conversation', work: (key) => session.api.remove(path, key) });
     if (!isGone) return;
     toast('The conversation was deleted.');
     go(to(['agents', agent, 'conversations']));

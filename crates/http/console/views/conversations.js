@@ -106,7 +106,7 @@ export function conversationsView(context) {
           ${query.get('visitor') ? html`<span class="badge">one visitor</span>` : nothing}
           ${isFiltered ? linkButton(to(['agents', agent, 'conversations']), { label: 'Clear', icon: 'x', kind: 'plain' }) : nothing}</form>
         ${!list.isLoaded && !list.error ? waiting() : nothing}
-        ${list.isLoaded && !list.items.length && !list.hasMore ? isFiltered ? empty('search', 'None are like this', 'No conversation meets all of these conditions.') : empty('messages-square', 'No conversations yet', 'They appear here as soon as somebody asks.', can('conversations:write') ? linkButton(to(['agents', agent, 'playground']), { label: 'Ask the first question', icon: 'message-circle' }) : nothing) : nothing}
+        ${list.isLoaded && !list.items.length && !list.hasMore ? isFiltered ? empty('search', 'No matches', 'No conversation meets all of these conditions.') : empty('messages-square', 'No conversations yet', 'They appear here as soon as somebody asks.', can('conversations:write') ? linkButton(to(['agents', agent, 'playground']), { label: 'Ask the first question', icon: 'message-circle' }) : nothing) : nothing}
         ${list.isLoaded && !list.items.length && list.hasMore ? html`<p class="quiet">None among the newest conversations. There are older ones to search.</p>` : nothing}
         ${list.items.length ? html`<ul class="entries">${repeat(list.items, (each) => each.id, (each) => entry(each, agent, each.match ? [] : latest.of(each)))}</ul>` : nothing}${more(list)}</div>`;
     },

@@ -70,7 +70,7 @@ export function gapsView(context) {
     render: () => html`<div class="stack wide">${heading('Gaps', { about: 'What people ask and the sources do not answer, most frequent first.' })}
       ${tabs('State', STATES.map(([name, label]) => ({ label, isCurrent: status === name, address: to(['agents', agent, 'gaps'], { status: name }) })))}
       ${problem(moving.error)}
-      ${gaps.value ? gaps.value.data.length ? html`<ul class="entries">${repeat(gaps.value.data, (gap) => gap.id, view)}</ul>` : status ? empty('circle-question-mark', 'None', `No gap is ${status}.`) : empty('circle-check', 'No open gaps', 'Questions that are not answered, or whose reply is rated bad, are collected here. Similar questions are grouped.')
+      ${gaps.value ? gaps.value.data.length ? html`<ul class="entries">${repeat(gaps.value.data, (gap) => gap.id, view)}</ul>` : status ? empty('circle-question-mark', 'None', `No gap is ${status}.`) : empty('circle-check', 'No open gaps', 'Questions that are not answered, or whose reply is rated bad, are collected here. Similar ones are grouped.')
         : gaps.error ? problem(gaps.error, () => gaps.reload()) : waiting(5)}
       ${gaps.value && gaps.value.data.length >= MOST ? html`<p class="small quiet">These are the ${MOST} most frequent ones. Others move up as these are dealt with.</p>` : nothing}
       ${gaps.value?.ungrouped ? html`<p class="small quiet">${number(gaps.value.ungrouped)} more questions are still being sorted. <button type="button" class="button small" @click=${() => gaps.reload()}>Read again</button></p>` : nothing}</div>`,

@@ -81,7 +81,7 @@ export function sourcesView(context) {
       ${list.items.length || isFiltered() ? html`<div class="row apart">${choice('Type', [{ value: '', label: 'All' }, ...Object.entries(KINDS).map(([value, { label }]) => ({ value, label: value === 'qa' ? 'Q&A' : label }))], query.get('type') || '', (value) => filter('type', value))}
         <label class="row tight"><span class="unseen">State</span><select @change=${(event) => filter('status', textOf(event))}>${['', 'trained', 'processing', 'pending', 'failed'].map((each) => html`<option value=${each} .selected=${live((query.get('status') || '') === each)}>${each || 'Every state'}</option>`)}</select></label></div>` : nothing}
       ${!list.isLoaded && !list.error ? waiting() : nothing}
-      ${list.isLoaded && !list.items.length ? isFiltered() ? empty('search', 'None are like this', 'No source has this type and state.', html`<a class="button" href=${to(['agents', agent, 'sources'])}>Show all</a>`) : first(mayWrite, uploads, add) : nothing}
+      ${list.isLoaded && !list.items.length ? isFiltered() ? empty('search', 'No matches', 'No source has this type and state.', html`<a class="button" href=${to(['agents', agent, 'sources'])}>Show all</a>`) : first(mayWrite, uploads, add) : nothing}
       ${list.items.length ? html`<div class="scroll"><table class="table sources"><thead><tr><th scope="col">Source</th><th scope="col">State</th><th scope="col" class="number rest">Characters</th><th scope="col" class="rest">Added</th><th scope="col"><span class="unseen">Actions</span></th></tr></thead>
         <tbody>${repeat(list.items, (source) => source.id, (source) => row(source, list, mayWrite))}</tbody></table></div>` : nothing}${more(list)}
       ${list.items.some((source) => source.status === 'trained') ? search.view() : nothing}</div>`,
@@ -118,7 +118,7 @@ export function refresh(source, done) {
 /** Deletes a source. @param {any} source @param {() => void} done */
 export async function remove(source, done) {
   const isGone = await confirm({
-    title: 'Delete this source?', action: 'Delete source', text: html`<p><b>${nameOf(source)}</b> and everything that was read from it go. The next reply does not use it any more.</p>`,
+    title: 'Delete this source?', action: 'Delete source', text: html`<p><b>${nameOf(source)}</b> and everything that was read from it are deleted. The next reply no longer uses it.</p>`,
     work: (key) => session.api.remove(`v1/sources/${source.id}`, key),
   });
   if (!isGone) return;

@@ -42,7 +42,7 @@ const quota = (label, { limit, used }, format) => html`<div><dt>${label}</dt><dd
 
 /** @param {any[]} rows @param {number} days @param {Map<string, string>} names */
 function figures(rows, days, names) {
-  if (!rows.length) return empty('chart-no-axes-column', 'Nothing was used in this time', 'Messages and tokens appear here on the day on which they were used.');
+  if (!rows.length) return empty('chart-no-axes-column', 'No usage in this period', 'Messages and tokens appear here on the day on which they were used.');
   /** @type {Map<string, [number, number]>} */
   const totals = new Map();
   for (const row of rows) {

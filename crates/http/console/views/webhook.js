@@ -43,7 +43,7 @@ export function webhookView(context) {
     if (isDone) open({ title: 'The new secret', content: (close) => secret(issued, close) });
   };
   const remove = async () => {
-    const isGone = await confirm({ title: 'Delete this endpoint?', action: 'Delete endpoint', text: 'Its deliveries go with it, also those that have not arrived yet.', work: (key) => session.api.remove(path, key) });
+    const isGone = await confirm({ title: 'Delete this endpoint?', action: 'Delete endpoint', text: 'Its deliveries are deleted with it, including those that have not arrived yet.', work: (key) => session.api.remove(path, key) });
     if (isGone) go('#/webhooks');
   };
   return {
@@ -64,7 +64,7 @@ export function webhookView(context) {
         ${problem(acting.error)}
         <div class="row apart"><h2>Deliveries</h2>${choice('State', [{ value: '', label: 'All' }, ...['pending', 'succeeded', 'failed'].map((each) => ({ value: each, label: each }))], status || '', (chosen) => go(to(['webhooks', id], { status: chosen })))}</div>
         ${!list.isLoaded && !list.error ? waiting() : nothing}
-        ${list.isLoaded && !list.items.length ? empty('send-horizontal', 'No deliveries', status ? 'None is in this state.' : 'Those of the last seven days are shown here. Send a test to see the first.') : nothing}
+        ${list.isLoaded && !list.items.length ? empty('send-horizontal', 'No deliveries', status ? 'No delivery is in this state.' : 'Those of the last seven days are shown here. Send a test to see the first.') : nothing}
         ${list.items.length ? html`<ul class="entries">${repeat(list.items, (each) => each.id, (each) => html`<li><div class="row apart"><span class="row tight">${badge(each.status)}<b>${each.event}</b><span class="quiet small">${when(each.created_at)}</span></span>
           ${mayWrite && each.status !== 'pending' ? button({ label: 'Send again', icon: 'rotate-ccw', small: true }, () => redeliver(each)) : nothing}</div>
           ${each.next_attempt_at ? html`<p class="small quiet">Next attempt ${when(each.next_attempt_at)}</p>` : nothing}

@@ -12,7 +12,7 @@ import { badge, button, choice, copyable, heading, icon, notice, problem, saveBa
 import { preview } from '../ui/preview.js';
 import { lines, originsField, showSecret } from './widgets.js';
 
-const BOUNDS = /** @type {[string, string][]} */ ([['messages_per_day', 'Messages a day'], ['messages_per_visitor_per_hour', 'A visitor, an hour'], ['messages_per_address_per_minute', 'An address, a minute'], ['replies_at_once', 'Replies at once']]);
+const BOUNDS = /** @type {[string, string][]} */ ([['messages_per_day', 'Messages a day'], ['messages_per_visitor_per_hour', 'Messages per visitor and hour'], ['messages_per_address_per_minute', 'Messages per address and minute'], ['replies_at_once', 'Replies at once']]);
 const SECRET_KEPT = [['0', 'are refused at once'], ['3600', 'are accepted for an hour'], ['86400', 'are accepted for a day']];
 const KEPT = [['0', 'at once'], ['86400', 'after a day'], ['604800', 'after a week']];
 
@@ -90,7 +90,7 @@ export function widgetView(context) {
     if (isDone) showSecret(issued);
   };
   const remove = async () => {
-    const isGone = await confirm({ title: `Delete ${widget.value.name}?`, action: 'Delete widget', text: 'Sites that embed it show nothing any more. Its conversations stay.', work: (key) => session.api.remove(path, key) });
+    const isGone = await confirm({ title: `Delete ${widget.value.name}?`, action: 'Delete widget', text: 'Sites that embed it will show nothing. Its conversations are kept.', work: (key) => session.api.remove(path, key) });
     if (isGone) go(to(['agents', agent, 'widgets']));
   };
   const settings = (/** @type {Form} */ form) => html`
@@ -101,7 +101,7 @@ export function widgetView(context) {
       ${field(form, { name: 'title', label: 'Title', most: LIMITS.title, placeholder: 'The agent’s name' })}
       ${field(form, { name: 'greeting', label: 'Greeting', rows: 3, most: LIMITS.greeting })}
       ${field(form, { name: 'starters', label: 'Questions to begin with', rows: 3, limit: `at most ${LIMITS.starters} of ${LIMITS.starter} characters`, hint: 'One in each line.' })}
-      ${field(form, { name: 'language', label: 'Language', limit: `at most ${LIMITS.language} characters`, hint: 'Such as en, de-CH or ar. It decides the direction, too.' })}
+      ${field(form, { name: 'language', label: 'Language', limit: `at most ${LIMITS.language} characters`, hint: 'Such as en, de-CH or ar. It also sets the direction of the text.' })}
       ${field(form, { name: 'texts', label: 'Other words', rows: 3, mono: true, limit: `at most ${LIMITS.texts} of ${LIMITS.widget_text} characters`, placeholder: 'placeholder: Posez une question…\nsend: Envoyer', hint: html`One in each line: the key of a string of the widget, and what it says instead. The <a href="docs/widget" target="_blank" rel="noopener">book</a> lists the keys.` })}</section>
     <section class="card stack"><h2>Look</h2><div class="columns three">
       ${field(form, { name: 'accent', label: 'Accent', type: 'color', hint: 'It must stand out from white and from near-black.' })}
@@ -135,7 +135,7 @@ export function widgetView(context) {
               ${value.origins.length ? nothing : notice('warning', html`<p>No site may embed it yet.</p>`)}
               ${value.hosted_page ? html`<h2>To share</h2>${copyable(page, 'the address')}` : nothing}</section></div></div>
         ${mayWrite ? html`<section class="card stack danger-zone"><h2>Token, secret, deletion</h2>
-          <div class="row apart"><p>Rotate the token to put an end to its abuse.</p>${button({ label: 'Rotate token', icon: 'refresh-cw' }, rotateToken)}</div>
+          <div class="row apart"><p>Rotate the token if it is being abused.</p>${button({ label: 'Rotate token', icon: 'refresh-cw' }, rotateToken)}</div>
           <div class="row apart"><p>Rotate the identity secret if somebody else may know it.</p>${button({ label: 'Rotate secret', icon: 'refresh-cw' }, rotateSecret)}</div>
           <div class="row apart"><p>Sites that embed a deleted widget show nothing.</p>${button({ label: 'Delete widget', icon: 'trash-2', kind: 'danger' }, remove)}</div></section>` : nothing}</div>`;
     },

@@ -16,7 +16,7 @@ import { badge, button, copyable, empty, heading, notice, problem, waiting } fro
 export const lines = (text) => text.split('\n').map((line) => line.trim()).filter(Boolean);
 
 /** The field for the sites that may embed a widget. @param {Form} form */
-export const originsField = (form) => field(form, { name: 'origins', label: 'Sites that may embed it', rows: 3, mono: true, spellcheck: false, limit: `at most ${LIMITS.origins}`, placeholder: 'https://museum.example\nhttps://*.museum.example', hint: 'One in each line. Other sites are refused. Without any, only the hosted page is there.' });
+export const originsField = (form) => field(form, { name: 'origins', label: 'Sites that may embed it', rows: 3, mono: true, spellcheck: false, limit: `at most ${LIMITS.origins}`, placeholder: 'https://museum.example\nhttps://*.museum.example', hint: 'One in each line. Other sites are refused. Without any, only the hosted page is available.' });
 
 /** @param {import('../app.js').Context} context @returns {import('../app.js').View} */
 export function widgetsView(context) {
@@ -55,6 +55,6 @@ export function widgetsView(context) {
 /** Shows an identity secret, once. @param {string | null} secret */
 export const showSecret = (secret) => open({
   title: 'The identity secret',
-  content: (close) => html`<div class="stack">${secret ? html`${notice('warning', html`<p>It is shown only now. Your server signs with it who a visitor is; visitors who need not sign in work without it.</p>`)}<div class="secret">${copyable(secret, 'the secret')}</div>` : notice('warning', html`<p>It was made by an earlier attempt, whose answer was lost. Rotate the secret to get another.</p>`)}
+  content: (close) => html`<div class="stack">${secret ? html`${notice('warning', html`<p>It is shown only now. Your server signs the identities of visitors with it; anonymous visitors do not need it.</p>`)}<div class="secret">${copyable(secret, 'the secret')}</div>` : notice('warning', html`<p>It was made by an earlier attempt, whose answer was lost. Rotate the secret to get another.</p>`)}
     <footer class="row end">${button({ label: 'Done', kind: 'primary' }, () => close())}</footer></div>`,
 });
