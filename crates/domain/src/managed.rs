@@ -37,7 +37,7 @@ impl Managed {
     /// The error for a second object with this identity. `what` is the kind of the object, with its article.
     pub fn taken(&self, what: &str) -> Error {
         let Self { set, key, .. } = self;
-        Error::Conflict(format!("{what} is managed as `{key}` of the set `{set}` already"))
+        Error::Conflict(format!("{what} is already managed as `{key}` of the set `{set}`"))
     }
 }
 

@@ -191,7 +191,7 @@ const BAD_QUERY: &str =
 pub(crate) const BAD_BODY: &str = "A required field is missing, or a field has a bad value.";
 /// The condition under which a request is refused that would store more bytes for the account.
 pub(crate) const TOO_MANY_OR_FULL: &str =
-    "Too many requests, or the account would keep more bytes than its quota.";
+    "Too many requests, or the account would store more bytes than its quota allows.";
 
 impl Endpoint {
     /// An endpoint for callers with the access that `handler` declares.

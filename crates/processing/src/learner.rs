@@ -197,7 +197,7 @@ impl Learner {
             Some(VectorWork::Gone { account }) => account,
             Some(VectorWork::OverQuota { account, sources }) => {
                 tracing::warn!(account_id = %account, sources,
-                    "an account may not keep the vectors of its sources, which are found by their words only");
+                    "an account has no room for the vectors of its sources, which are found by their words only");
                 account
             }
         };
@@ -254,7 +254,9 @@ impl Learner {
                 if vectors.len() == texts.len() && vectors.iter().all(is_of_space) {
                     return Ok(Made::Vectors(vectors));
                 }
-                let message = "the embedding model made vectors of another dimension".to_owned();
+                let message =
+                    "the embedding model returned vectors with a different number of dimensions"
+                        .to_owned();
                 EmbedError { failure: EmbedFailure::Unclear, message, source: None }
             }
             Err(error) => match error.failure {
@@ -324,7 +326,7 @@ impl Learner {
         if state.reported.insert(lacking.source) {
             tracing::warn!(account_id = %lacking.account, source_id = %lacking.source,
                 error = error as &dyn std::error::Error,
-                "the embedding model makes no vector of a passage, which is found by its words only; \
+                "the embedding model returns no vector for a passage, which is found by its words only; \
                  further ones of this source are only counted");
         }
     }

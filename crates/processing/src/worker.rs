@@ -215,7 +215,7 @@ impl Worker {
             if let Err(error) = self.reclaim(Reclaim::Expired).await {
                 tracing::warn!(
                     error = &error as &dyn std::error::Error,
-                    "jobs of workers that are gone could not be taken back; the next attempt \
+                    "jobs of workers that have stopped could not be released; the next attempt \
                      will try again"
                 );
             }
@@ -357,7 +357,7 @@ impl Worker {
             material::NOT_STORED.to_owned()
         } else {
             format!(
-                "the server's storage was out of reach {attempt} times while this was processed; add \
+                "the server's storage was unavailable {attempt} times during processing; add \
                  it again later"
             )
         };

@@ -154,7 +154,7 @@ impl Meaning {
             Err(error) => {
                 count("words");
                 tracing::warn!(agent_id = %agent.id, error = &error as &dyn std::error::Error,
-                    "a search goes by words: the vectors of an agent cannot be read");
+                    "a search uses words only: the vectors of an agent cannot be read");
                 cut(found, limit)
             }
         }
@@ -175,12 +175,12 @@ impl Meaning {
             Ok(Ok(read)) => Some(read),
             Ok(Err(error)) => {
                 tracing::warn!(agent_id = %agent.id, error = &error as &dyn std::error::Error,
-                    "a search goes by words: the passages that are close in meaning cannot be read");
+                    "a search uses words only: the passages that are close in meaning cannot be read");
                 None
             }
             Err(_) => {
                 tracing::debug!(agent_id = %agent.id,
-                    "a search goes by words: the passages that are close in meaning were not read in time");
+                    "a search uses words only: the passages that are close in meaning were not read in time");
                 None
             }
         }

@@ -23,7 +23,7 @@ impl DataDirectory {
         create(path)?;
         let lock = file_lock::exclusive(&path.join(LOCK_FILE), "`CICERONE_DATA_DIR`", || {
             format!(
-                "`CICERONE_DATA_DIR`: another cicerone uses `{}`; stop it, or give each its own \
+                "`CICERONE_DATA_DIR`: another cicerone process uses `{}`; stop it, or give each its own \
                  directory",
                 path.display()
             )
@@ -61,7 +61,7 @@ mod tests {
             assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o700);
         }
         let refusal = DataDirectory::open(&path).unwrap_err();
-        assert!(format!("{refusal:?}").contains("another cicerone uses"), "{refusal:?}");
+        assert!(format!("{refusal:?}").contains("another cicerone process uses"), "{refusal:?}");
         drop(held);
         DataDirectory::open(&path).unwrap();
     }

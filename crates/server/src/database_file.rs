@@ -134,7 +134,7 @@ impl DatabaseFile {
         let shown = self.path();
         let lock = file_lock::exclusive(&self.beside(".lock"), "`CICERONE_DATABASE_URL`", || {
             format!(
-                "`CICERONE_DATABASE_URL`: another cicerone uses `{}`; stop it, or give each its own \
+                "`CICERONE_DATABASE_URL`: another cicerone process uses `{}`; stop it, or give each its own \
                  database",
                 shown.display()
             )
@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(one, DatabaseFile::find(&link).unwrap());
         let held = one.lock().unwrap();
         let refusal = DatabaseFile::find(&link).unwrap().lock().unwrap_err();
-        assert!(format!("{refusal:?}").contains("another cicerone uses"), "{refusal:?}");
+        assert!(format!("{refusal:?}").contains("another cicerone process uses"), "{refusal:?}");
         drop(held);
         one.lock().unwrap();
     }

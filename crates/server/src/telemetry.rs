@@ -97,7 +97,7 @@ fn log_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let location = panic.location().map(ToString::to_string).unwrap_or_default();
         let thread = std::thread::current().name().unwrap_or("unnamed").to_owned();
-        tracing::error!(location, thread, "a panic; the work at hand failed");
+        tracing::error!(location, thread, "a panic occurred; the work in progress failed");
     }));
 }
 

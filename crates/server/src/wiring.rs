@@ -99,7 +99,10 @@ fn or_later(outcome: Result<(), Error>) -> Result<(), Failure> {
     match outcome {
         Err(error @ Error::Unavailable(_)) => {
             let error = &error as &dyn std::error::Error;
-            tracing::warn!(error, "unfinished work of the last run has to wait");
+            tracing::warn!(
+                error,
+                "unfinished work of the previous run cannot continue until its leases end"
+            );
             Ok(())
         }
         outcome => Ok(outcome?),

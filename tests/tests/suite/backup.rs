@@ -132,7 +132,7 @@ async fn a_backup_is_its_owner_s_alone_and_what_is_there_is_never_written_over()
     assert_eq!(fs::read(archive).unwrap(), bytes);
 
     let said = refused(&server.command(&["restore", archive]), 1);
-    assert!(said.contains("another cicerone uses"), "{said}");
+    assert!(said.contains("another cicerone process uses"), "{said}");
     let place = tempfile::tempdir().unwrap();
     program().succeed(place.path(), &["restore", archive]);
     let said = refused(&program().run(place.path(), &["restore", archive]), 2);
@@ -339,7 +339,7 @@ fn one_server_uses_a_database_however_it_is_spelled() {
     let server = Server::of(&program()).env("CICERONE_DATABASE_URL", url(&link)).start();
     for path in [&database, &link] {
         let said = Server::of(&program()).env("CICERONE_DATABASE_URL", url(path)).start_fails();
-        assert!(said.contains("another cicerone uses"), "{said}");
+        assert!(said.contains("another cicerone process uses"), "{said}");
         assert!(said.contains("CICERONE_DATABASE_URL"), "{said}");
     }
     // Commands that may run beside a server still work.
@@ -349,7 +349,7 @@ fn one_server_uses_a_database_however_it_is_spelled() {
     let place = tempfile::tempdir().unwrap();
     let mut command = program().command(place.path(), &["restore", archive.to_str().unwrap()]);
     let said = refused(&command.env("CICERONE_DATABASE_URL", url(&database)).output().unwrap(), 1);
-    assert!(said.contains("another cicerone uses"), "{said}");
+    assert!(said.contains("another cicerone process uses"), "{said}");
     drop(server);
     fs::hard_link(&database, folder.path().join("second.db")).unwrap();
     let said = Server::of(&program()).env("CICERONE_DATABASE_URL", url(&database)).start_fails();

@@ -179,7 +179,7 @@ async fn an_upstream_that_fails_leaves_search_by_words() {
     upstream.behave(Behaviour::Answers);
     let source = client.text(&agent, "Pets\n\nCanines are forbidden indoors.").await;
     found(&client, &agent, "perro prohibido dentro", &source).await;
-    served.server.log_with("searched by meaning again").await;
+    served.server.log_with("searches use meaning again").await;
 }
 
 #[tokio::test]

@@ -235,7 +235,7 @@ async fn a_collector_that_is_out_of_reach_is_reported_once_and_counted() {
         if count.unwrap_or(0) >= 3 { Ok(()) } else { Err(text) }
     })
     .await;
-    let mark = "the collector of traces does not accept them";
+    let mark = "the trace collector does not accept traces";
     assert_eq!(server.log_with(mark).await.matches(mark).count(), 1);
 }
 

@@ -103,8 +103,8 @@ impl ApiKey {
             return Err(Error::Forbidden(permission));
         }
         if !self.permissions.covers(other.permissions) {
-            let text = "this key does not have every permission to come, and so cannot make, change \
-                or delete a key of `*`";
+            let text = "this key does not get permissions that are added later, so it cannot create, change \
+                or delete a key that has `*`";
             return Err(Error::InvalidOperation(text.to_owned()));
         }
         if !self.sees(other) {

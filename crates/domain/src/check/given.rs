@@ -38,7 +38,7 @@ impl CheckList {
         let bytes = serde_json::to_vec(&checks).map_err(Error::internal)?.len();
         if bytes > limits::CHECKS_BYTES {
             let most = limits::CHECKS_BYTES;
-            let message = format!("must take at most {most} bytes of JSON together, not {bytes}");
+            let message = format!("must be at most {most} bytes of JSON in total, not {bytes}");
             return Err(Error::invalid("checks", message));
         }
         Ok(Self(checks))
@@ -73,7 +73,7 @@ fn parse(index: usize, given: GivenCheck) -> Result<Check, Error> {
     ))?;
     let check = Check { question, contains, sources, answered: given.answered };
     if check.contains.is_empty() && check.sources.is_empty() && check.answered.is_none() {
-        let message = "must expect something: `contains`, `sources` or `answered`";
+        let message = "must have an expectation: `contains`, `sources` or `answered`";
         return Err(Error::invalid(path(""), message));
     }
     Ok(check)

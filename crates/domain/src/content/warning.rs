@@ -196,7 +196,7 @@ impl fmt::Display for WarningReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Damaged => f.write_str("a part of the page is damaged and cannot be decoded"),
-            Self::TooLarge => f.write_str("the page holds more than is read of one"),
+            Self::TooLarge => f.write_str("the page exceeds the limits and was read only in part"),
             Self::UnknownCharacters => {
                 f.write_str("some fonts of the page do not state which characters they show")
             }
@@ -217,9 +217,9 @@ impl fmt::Display for WarningReason {
                 write!(f, "the attachment `{name}` was not read: {reason}")
             }
             Self::AttachmentPartly { name, reason } => {
-                write!(f, "the attachment `{name}` was not read whole: {reason}")
+                write!(f, "the attachment `{name}` was read only in part: {reason}")
             }
-            Self::Further => f.write_str("there are further warnings, which are not kept"),
+            Self::Further => f.write_str("there are more warnings, which were not stored"),
         }
     }
 }

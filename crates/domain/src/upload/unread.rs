@@ -26,7 +26,7 @@ pub fn unread_type(bytes: &[u8]) -> Option<&'static str> {
         return Some(ARCHIVE);
     }
     if starts_with_any(bytes, &MEDIA) || bytes.get(4..8) == Some(b"ftyp") {
-        return Some("it is a sound or a video: upload what is said in it as a text");
+        return Some("it is an audio or video file: upload a transcript of it");
     }
     if bytes.starts_with(b"%!PS") || bytes.starts_with(b"\xc5\xd0\xd3\xc6") {
         return Some("it is a PostScript file: make a PDF of it, and upload that");
@@ -74,9 +74,9 @@ fn of_compound_file(bytes: &[u8]) -> &'static str {
     } else if has("PowerPoint Document") {
         "it is an old presentation (PPT): save it as PPTX or PDF, and upload that"
     } else if has("__substg1.0_") {
-        "it is a message of Outlook (MSG): save it as EML or PDF, and upload that"
+        "it is an Outlook message (MSG): save it as EML or PDF, and upload that"
     } else {
-        "it is a file of an older office program: save it as PDF, and upload that"
+        "it is in the format of an old office program: save it as PDF, and upload that"
     }
 }
 
@@ -108,7 +108,7 @@ mod tests {
             (compound("WordDocument"), "save it as DOCX"),
             (compound("PowerPoint Document"), "save it as PPTX"),
             (compound("__substg1.0_0037001F"), "save it as EML"),
-            (compound("Contents"), "older office program"),
+            (compound("Contents"), "old office program"),
             (b"\x89PNG\r\n\x1a\n\0".to_vec(), "OCR"),
             (b"\xff\xd8\xff\xe0\0".to_vec(), "OCR"),
             (b"\0\0\0\x18ftypheic".to_vec(), "OCR"),

@@ -36,7 +36,7 @@ pub struct Identity {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum BadIdentity {
-    #[error("the identity has no `sub`, or one that is not of 1 to 200 characters")]
+    #[error("the `sub` of the identity must have 1 to 200 characters")]
     Subject,
     #[error("the identity has no `exp`")]
     NoExpiry,

@@ -20,7 +20,7 @@ pub(super) struct UploadView<'a> {
     filename: &'a str,
     /// The media type, detected from the content.
     content_type: &'static str,
-    /// The size of the file.
+    /// The size of the file in bytes.
     #[schema(minimum = 1, maximum = 10485760)]
     bytes: u64,
     #[schema(value_type = String, format = DateTime)]

@@ -55,7 +55,7 @@ struct QuotasView {
     renewed_at: Timestamp,
 }
 
-/// A limit of the account, with what is used of it.
+/// A limit of the account, and how much of it is used.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Quota)]
 struct QuotaView {

@@ -62,7 +62,7 @@ pub(super) struct SourceView<'a> {
     /// The progress of the crawl while a website is processed; otherwise null.
     #[schema(required)]
     progress: Option<ProgressView>,
-    /// What is missing in the trained content; null if everything was read. The documents' `warnings` have the details.
+    /// What is missing from the trained content; null if everything was read. The documents' `warnings` have the details.
     #[schema(required)]
     partially_read: Option<PartialView<'a>>,
     /// Whether a crawl replaces the content only if every check of the agent that passes now would still pass; always false

@@ -95,7 +95,7 @@ impl ToolName {
             Self::Fetch => declare::<fetch::Arguments, fetch::Document>(
                 self,
                 "Read a document",
-                "Returns the text of one document, by the `id` of a result of `search`.",
+                "Returns the text of one document. `id` is that of a result of `search`.",
             )
             .annotate(ToolAnnotations::new().read_only(true).open_world(false)),
             Self::Ask => declare::<ask::Arguments, ask::Reply>(

@@ -116,7 +116,7 @@ pub(crate) fn agent(about: &str) -> Parameter {
 pub(crate) fn searched_text() -> Parameter {
     let about = format!(
         "Return only conversations whose messages contain all of these words, at most {}. A word also matches inside \
-         a longer word; case is ignored. A request searches at most {} conversations, 16 MiB of text or 2 s, and then \
+         a longer word; case is ignored. A request searches at most {} conversations and 16 MiB of text, for at most 2 s, and then \
          returns what it has found: a page may have fewer items than `page_size`, or none, although `has_more` is \
          true. Follow `next_cursor` instead of counting.",
         limits::CONVERSATION_SEARCH_WORDS,

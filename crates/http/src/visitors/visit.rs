@@ -217,7 +217,7 @@ impl From<NotAdmitted> for RequestError {
     fn from(reason: NotAdmitted) -> Self {
         let hint = match reason {
             NotAdmitted::Anonymous => "",
-            NotAdmitted::Signed => "; `POST /w/{token}/visitors` gives a credential",
+            NotAdmitted::Signed => "; `POST /w/{token}/visitors` returns a credential",
         };
         Self::Visitor(format!("{reason}{hint}").into())
     }

@@ -21,7 +21,7 @@ pub(super) fn of(status: ExitStatus, said: &str) -> Unreadable {
     let signal: Option<i32> = None;
     match signal {
         Some(SIGXCPU) => Unreadable(
-            "the document cannot be read: it takes more processor time than one may; check that it \
+            "the document cannot be read: it takes more processor time than is allowed; check that it \
              is not damaged, or add it in parts"
                 .to_owned(),
         ),
@@ -68,7 +68,7 @@ pub(super) fn not_started() -> Unreadable {
 
 fn out_of_memory() -> Unreadable {
     Unreadable(
-        "the document cannot be read: it takes more memory than one may; check that it is not \
+        "the document cannot be read: it takes more memory than is allowed; check that it is not \
          damaged, or add it in parts"
             .to_owned(),
     )

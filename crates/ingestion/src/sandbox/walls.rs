@@ -81,7 +81,7 @@ pub(super) fn put_up_for_program<P: AsRef<Path>>(
 /// Other systems cannot.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn put_up_for_program<P: AsRef<Path>>(_: impl IntoIterator<Item = P>) -> io::Result<()> {
-    let message = "the text of pictures is recognised on Linux only, which can keep the program from all else";
+    let message = "text in pictures is recognised on Linux only, where the program can be denied everything else";
     Err(io::Error::new(io::ErrorKind::Unsupported, message))
 }
 

@@ -227,7 +227,7 @@ async fn what_is_beyond_a_bound_is_told() {
     let told = warnings(format!("{message}--x--\r\n").into(), UploadType::Eml).await;
     assert_eq!(told[0], "only the first 50 attachments are read");
     assert!(told[1].starts_with("the attachment `0.pdf` was not read: "), "{}", told[1]);
-    assert_eq!(told.last().expect("a warning"), "there are further warnings, which are not kept");
+    assert_eq!(told.last().expect("a warning"), "there are more warnings, which were not stored");
 }
 
 fn workbook(sheet: &str) -> Vec<u8> {

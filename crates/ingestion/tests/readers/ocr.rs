@@ -297,13 +297,13 @@ async fn a_program_reads_the_systems_files_and_named_folders_only() {
 async fn a_program_that_is_not_there_is_reported() {
     let ocr = OcrSettings::like_tesseract("/nowhere/tesseract", "eng");
     let reason = read(&readers(ocr), UploadType::Png, NOTICE).await.unwrap_err().to_string();
-    assert!(reason.contains("could not start the program"), "{reason}");
+    assert!(reason.contains("could not start the OCR program"), "{reason}");
     let file = TempDir::with_prefix("cicerone-ocr-").expect("a folder");
     let path = file.path().join("no-program");
     std::fs::write(&path, "words").expect("a file");
     let ocr = OcrSettings::like_tesseract(path.to_str().expect("a path"), "eng");
     let reason = read(&readers(ocr), UploadType::Png, NOTICE).await.unwrap_err().to_string();
-    assert!(reason.contains("could not start the program"), "{reason}");
+    assert!(reason.contains("could not start the OCR program"), "{reason}");
 }
 
 #[tokio::test]
@@ -316,10 +316,7 @@ async fn after_three_failures_the_pages_that_follow_are_not_tried() {
     assert_eq!(codes(&read), [("ocr_failed", (2..=10).collect())]);
     let scan = self::read(&readers(script.settings()), UploadType::Pdf, &pdf(&[UPRIGHT])).await;
     let reason = scan.unwrap_err().to_string();
-    assert!(
-        reason.contains("(OCR) failed: the program that does it ended with status 4"),
-        "{reason}"
-    );
+    assert!(reason.contains("(OCR) failed: the OCR program ended with status 4"), "{reason}");
 }
 
 #[tokio::test]

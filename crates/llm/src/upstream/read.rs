@@ -67,7 +67,7 @@ pub(super) async fn stream(
             Ok(Ok(None)) => return Err(broken("closed the stream before the reply was complete")),
             Ok(Err(failure)) => return Err(failure),
             Err(_) if draft.is_started() => {
-                return Err(UpstreamFailure::new(Remedy::Elsewhere, "stalled within the reply"));
+                return Err(UpstreamFailure::new(Remedy::Elsewhere, "stalled during the reply"));
             }
             Err(_) => return Err(UpstreamFailure::new(Remedy::Elsewhere, "sent no token in time")),
         };
@@ -180,7 +180,7 @@ pub(crate) async fn error(mut response: Response, key: Option<&str>) -> String {
 /// Whether a reply that ended for `reason` is valid.
 fn finish(reason: Option<&str>, draft: &Draft) -> Result<(), UpstreamFailure> {
     match reason {
-        Some("error") => Err(UpstreamFailure::new(Remedy::Elsewhere, "broke the reply off")),
+        Some("error") => Err(UpstreamFailure::new(Remedy::Elsewhere, "broke off the reply")),
         Some("content_filter") if !draft.has_text() => {
             Err(UpstreamFailure::new(Remedy::None, "withheld the reply: content filter"))
         }
@@ -249,7 +249,11 @@ fn sent_error(text: &str, key: Option<&str>) -> UpstreamFailure {
 }
 
 fn cut(error: reqwest::Error) -> UpstreamFailure {
-    UpstreamFailure::because(Remedy::Retry(None), "broke the connection within its answer", error)
+    UpstreamFailure::because(
+        Remedy::Retry(None),
+        "closed the connection before its answer was complete",
+        error,
+    )
 }
 
 fn broken(message: &str) -> UpstreamFailure {

@@ -30,13 +30,14 @@ impl Upstream {
         let Some(pass) = self.breaker.enter() else {
             return Err(UpstreamFailure::new(
                 Remedy::Elsewhere,
-                "left alone after failing repeatedly",
+                "is not used at the moment because it failed repeatedly",
             ));
         };
         let wait = seconds(self.config.rewrite_seconds);
         let written = timeout(wait, self.written(profile, history, question, model)).await;
         let outcome = written.unwrap_or_else(|_| {
-            let message = format!("rewrote no question within {} s", self.config.rewrite_seconds);
+            let message =
+                format!("did not rewrite the question within {} s", self.config.rewrite_seconds);
             Err(UpstreamFailure::new(Remedy::None, message))
         });
         match &outcome {
@@ -82,7 +83,8 @@ impl Upstream {
             None => self.count(model, &messages, &text),
         };
         let question = follow_up::question(&text);
-        let nothing = || UpstreamFailure::new(Remedy::None, "wrote no question to search for");
+        let nothing =
+            || UpstreamFailure::new(Remedy::None, "did not return a question to search for");
         Ok(Rewritten { question: question.ok_or_else(nothing)?, tokens })
     }
 }

@@ -30,7 +30,7 @@ impl Worker {
         let missing = || Outcome::Fault(Error::ContentMissing { id: id.to_string() });
         let bytes = bytes.ok_or_else(missing)?;
         upload.check_object(&bytes).map_err(|damaged| {
-            Outcome::Unreadable(format!("{damaged}; upload it again and add it anew"))
+            Outcome::Unreadable(format!("{damaged}; upload it and add it again"))
         })?;
         let reader = self.ports.reader.for_account(source.account_id);
         match reader.file(upload.content_type, bytes, None).await {
@@ -42,7 +42,7 @@ impl Worker {
 
 /// Why a source fails whose file is missing in the database or in the object store.
 pub(super) const NOT_STORED: &str =
-    "the uploaded file is no longer stored; upload it again and add it anew";
+    "the uploaded file is no longer stored; upload it and add it again";
 
 impl Content {
     pub(super) fn extract(self) -> Result<Extracted, Unreadable> {

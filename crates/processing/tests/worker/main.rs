@@ -169,7 +169,7 @@ async fn a_transient_fault_is_tried_again_and_the_fifth_fails_the_source() {
     tokio::time::timeout(Duration::from_secs(5), events.wait()).await.expect("an event is written");
     let log = script.log();
     assert!(log[..4].iter().all(|line| line == "requeued, counts"), "{log:?}");
-    assert!(log[4].starts_with("failed the server's storage was out of reach 5 times"), "{log:?}");
+    assert!(log[4].starts_with("failed the server's storage was unavailable 5 times"), "{log:?}");
 }
 
 #[tokio::test]

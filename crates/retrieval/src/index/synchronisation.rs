@@ -158,7 +158,7 @@ async fn catch_up(
             Err(error) if has_failed => return Err(Error::unavailable(error)),
             Err(error) => {
                 tracing::warn!(agent = %agent.id, error = &error as &dyn std::error::Error,
-                    "an index cannot be changed and is made again");
+                    "an index cannot be changed and is rebuilt");
                 has_failed = true;
                 shared.folders.remove(agent.id).await?;
             }

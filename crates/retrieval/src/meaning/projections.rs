@@ -194,7 +194,7 @@ impl Projections {
             Err(error) => {
                 if error.kind() != io::ErrorKind::NotFound {
                     tracing::warn!(agent_id = %agent.id, %error,
-                        "the vectors of an agent are made again from the rows");
+                        "the vector files of an agent are rebuilt from the database");
                 }
                 Ok(None)
             }

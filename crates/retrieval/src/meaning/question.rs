@@ -141,7 +141,7 @@ impl Questions {
             Ok(Err(NoVector::Text(message))) => {
                 self.state.lock().answered();
                 tracing::debug!(account_id = %account, message,
-                    "the embeddings upstream makes no vector of a question, which is searched by words");
+                    "the embeddings upstream returns no vector for a question; the search uses words only");
                 None
             }
             Ok(Err(NoVector::Model(message))) => {
@@ -184,7 +184,7 @@ impl Questions {
                 Err(_) => {
                     let patience = patience.as_secs_f64();
                     let message =
-                        format!("the embeddings upstream gave no vector within {patience} s");
+                        format!("the embeddings upstream returned no vector within {patience} s");
                     state.failed(2, &message);
                 }
             }
@@ -214,7 +214,7 @@ impl State {
     fn answered(&mut self) {
         (self.failures, self.left_alone) = (0, None);
         if std::mem::take(&mut self.is_reported) {
-            tracing::info!("questions are searched by meaning again");
+            tracing::info!("searches use meaning again");
         }
     }
 
@@ -225,7 +225,7 @@ impl State {
             (self.is_reported, self.reported) = (true, Some(Instant::now()));
             tracing::warn!(
                 failure,
-                "the embeddings upstream failed; questions are searched by words until it works again"
+                "the embeddings upstream failed; searches use words only until it works again"
             );
         }
         if self.failures >= FAILURES {

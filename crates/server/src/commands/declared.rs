@@ -72,7 +72,7 @@ fn show(plan: &Plan, as_json: bool) -> Result<(), Failure> {
         output::line(step)?;
     }
     for (kind, key) in &plan.unlisted {
-        output::line(&format!("  {} {key} is not in the file, and stays", kind.name()))?;
+        output::line(&format!("  {} {key} is not in the file and is kept", kind.name()))?;
     }
     match plan.steps.len() {
         0 => output::line(&"Nothing to do."),

@@ -232,8 +232,10 @@ async fn wait(api: &ApiClient, patience: Duration, report: &mut Report) -> Resul
                     break;
                 }
                 status if Instant::now() > end => {
-                    report
-                        .refuse(taken.name.clone(), format!("still {status} when the time was up"));
+                    report.refuse(
+                        taken.name.clone(),
+                        format!("still {status} when the time limit was reached"),
+                    );
                     break;
                 }
                 _ => tokio::time::sleep(PAUSE).await,

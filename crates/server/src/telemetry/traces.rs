@@ -165,9 +165,9 @@ impl OnRuntime {
         let was_failing = self.is_failing.swap(failure.is_some(), Ordering::Relaxed);
         match failure {
             Some(cause) if !was_failing => {
-                tracing::warn!(%cause, "the collector of traces does not accept them; they are lost until it does");
+                tracing::warn!(%cause, "the trace collector does not accept traces; they are lost until it does");
             }
-            None if was_failing => tracing::info!("the collector of traces accepts them again"),
+            None if was_failing => tracing::info!("the trace collector accepts traces again"),
             Some(_) | None => {}
         }
     }

@@ -161,7 +161,10 @@ fn watch_over(
                 Ok(successor) => *place = successor,
                 Err(error) => {
                     let error = &error as &dyn std::error::Error;
-                    tracing::error!(error, "the database has one thread less");
+                    tracing::error!(
+                        error,
+                        "a database thread did not answer and could not be replaced"
+                    );
                 }
             }
         }

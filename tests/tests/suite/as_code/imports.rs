@@ -152,7 +152,7 @@ async fn what_chatbase_exports_is_taken_or_reported() {
     assert_eq!(types, ["text", "text", "qa"], "{report}");
     assert!(refused(&report, "chatbotName", "settings are not imported"), "{report}");
     assert!(refused(&report, "sources[0]", "prices.pdf"), "{report}");
-    assert!(refused(&report, "export.json: conversations", "nothing is known"), "{report}");
+    assert!(refused(&report, "export.json: conversations", "this field is not known"), "{report}");
     let report = import(&place, &agent, 1, &["talks.json"]);
     assert!(refused(&report, "data[0]", "conversations are not content"), "{report}");
 }
@@ -166,7 +166,7 @@ async fn an_import_stops_where_nothing_else_can_succeed() {
     assert_eq!(report["not_taken"].as_array().unwrap().len(), 2, "{report}");
     let (said, _) = place.ends(1, &["import", "--agent", "agent_0000000000", "faq.csv"]);
     assert!(
-        said.starts_with("not taken: faq.csv: 1 pairs: ") && said.contains("Added 0 sources"),
+        said.starts_with("not taken: faq.csv: 1 pairs: ") && said.contains("Sources added: 0;"),
         "{said}"
     );
 }

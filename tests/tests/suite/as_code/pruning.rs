@@ -26,7 +26,7 @@ async fn nothing_is_removed_unless_asked_and_only_within_the_set() {
         ("other.yaml", "version: 1\nset: other\nagents: {}\nwebhooks: {}\nkeys: {}\n"),
     ]);
     let (said, _) = place.ends(0, &["plan"]);
-    assert!(said.contains("source guide/c is not in the file, and stays"), "{said}");
+    assert!(said.contains("source guide/c is not in the file and is kept"), "{said}");
     assert!(said.contains("webhook ops is") && said.contains("key ci is"), "{said}");
     place.apply();
     let count = async |path: &str| place.client.list_all(path, 50).await.len();

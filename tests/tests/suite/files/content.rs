@@ -71,7 +71,7 @@ async fn a_file_that_is_damaged_where_it_is_stored_is_neither_returned_nor_learn
 
     let source = client.source(&agent, "file", &file).await;
     let failed = client.failed(&source).await;
-    let expected = format!("{damage}; upload it again and add it anew");
+    let expected = format!("{damage}; upload it and add it again");
     assert_eq!(failed["error_message"], expected.as_str(), "{failed}");
 }
 

@@ -38,7 +38,7 @@ async fn a_passage_that_the_model_fails_at_keeps_no_other_from_its_vector() {
         })
         .await;
         assert!(served.metric(WITHOUT).await < 2.0, "{behaviour:?}: others have vectors");
-        let reported = "makes no vector of a passage";
+        let reported = "returns no vector for a passage";
         let log = served.server.log_with(reported).await;
         assert_eq!(log.matches(reported).count(), 1, "{behaviour:?}");
     }

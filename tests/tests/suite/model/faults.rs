@@ -170,7 +170,7 @@ async fn a_stream_that_closes_early_is_an_error() {
                                         content-length: 5000\r\n\r\n",
         )
         .token("Hello");
-    fails(half, true, "broke the connection", &["Hello"]).await;
+    fails(half, true, "closed the connection", &["Hello"]).await;
 }
 
 #[tokio::test]
@@ -182,9 +182,9 @@ async fn a_server_error_within_the_reply_is_an_error() {
         .bytes(chunked)
         .bytes(format!("{:x}\r\n{event}\r\n", event.len()))
         .bytes("HTTP/1.1 500 Internal Server Error\r\n\r\n");
-    fails(script, true, "broke the connection", &["Hello"]).await;
+    fails(script, true, "closed the connection", &["Hello"]).await;
     let script = Script::stream().token("Hello").finish("error").done();
-    fails(script, true, "broke the reply off", &["Hello"]).await;
+    fails(script, true, "broke off the reply", &["Hello"]).await;
 }
 
 #[tokio::test]

@@ -18,7 +18,7 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::list::<Statistics>(Tag::Agents, "/v1/agents/{agent_id}/statistics")
         .named("listStatistics", "List an agent's statistics by day")
         .details(
-            "One item for each day (UTC) with messages, latest day first. Days are kept for 400 days. Deleting \
+            "One item for each day (UTC) with messages, latest day first. Statistics are kept for 400 days. Deleting \
              conversations does not change the statistics. For days before the server was updated to a version with \
              statistics, all counts except `messages` are 0.",
         )

@@ -17,7 +17,7 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::deletion::<DeleteKey>(Tag::Keys, "/v1/api_keys/{key_id}")
         .named("deleteApiKey", "Delete an API key")
         .details(
-            "The key stops working within a second, on the server that deletes it at once. A key can delete only keys with no more \
+            "The key stops working at once on the server that deletes it, and within a second on the others. A key can delete only keys with no more \
              permissions, no more agents and no later expiry than its own.",
         )
         .refuses(400, "A key cannot delete itself or a key with fewer restrictions.")

@@ -23,8 +23,8 @@ pub(crate) fn endpoint() -> Endpoint {
         .details(
             "Changes only the fields that are given. Both before and after the change, the key \
              must have no more permissions, no more agents and no later expiry than the key that \
-             makes the request. The change takes effect within a second, on the server that makes it at \
-             once.",
+             makes the request. The change takes effect at once on the server that makes it, and within a second on \
+             the others.",
         )
         .body::<UpdateApiKey>()
         .keyed()

@@ -16,7 +16,7 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::list::<Documents>(Tag::Sources, "/v1/sources/{source_id}/documents")
         .named("listDocuments", "List extracted documents")
         .details(
-            "The documents of the most recently trained content, in order. `warnings` shows what is missing in the \
+            "The documents of the most recently trained content, in order. `warnings` shows what is missing from the \
              text of a document.",
         )
 }
@@ -51,7 +51,7 @@ pub(super) struct DocumentView<'a> {
     text: &'a str,
 }
 
-/// Why part of a document is missing in its text.
+/// Why a part of a document is missing from its text.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Warning)]
 struct WarningView<'a> {

@@ -38,7 +38,7 @@ pub(crate) fn endpoint() -> Endpoint {
         )
         .refuses(
             422,
-            "A pair breaks its limits, the source would have more than 500 pairs or more than 8 MiB of them, or the \
+            "A pair exceeds its limits, the source would have more than 500 pairs or more than 8 MiB of them, or the \
              idempotency key was used for another request.",
         )
         .refuses(429, TOO_MANY_OR_FULL)

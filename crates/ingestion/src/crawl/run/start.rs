@@ -102,7 +102,7 @@ impl Run<'_> {
 fn failure(url: &str, reason: Option<&PageReason>) -> String {
     match reason {
         Some(reason @ PageReason::NeedsJavascript) => format!(
-            "`{url}` shows its text only by running JavaScript (`{reason}`), which is not done here; add \
+            "`{url}` shows its text only by running JavaScript (`{reason}`), which the crawler does not do; add \
              an address that answers with the text itself, or add it as a `text` source"
         ),
         Some(reason) => format!("the start page `{url}` could not be read: {reason}"),

@@ -14,7 +14,7 @@ const SAID_BYTES: usize = 4_096;
 /// Signals, as Linux numbers them.
 const SIGKILL: i32 = 9;
 const SIGXCPU: i32 = 24;
-const COULD_NOT_START: &str = "the server could not start the program that does it";
+const COULD_NOT_START: &str = "the server could not start the OCR program";
 
 /// The text of a picture, or the reason why there is none, as part of a sentence. Dropping the future kills the
 /// program.
@@ -105,11 +105,11 @@ fn ended(status: ExitStatus) -> String {
     let signal: Option<i32> = None;
     match (signal, status.code()) {
         (Some(SIGXCPU | SIGKILL), _) => {
-            "it took more processor time or memory than one picture may".to_owned()
+            "it took more processor time or memory than is allowed for one picture".to_owned()
         }
-        (Some(signal), _) => format!("the program that does it crashed (signal {signal})"),
-        (None, Some(code)) => format!("the program that does it ended with status {code}"),
-        (None, None) => "the program that does it ended without a status".to_owned(),
+        (Some(signal), _) => format!("the OCR program crashed (signal {signal})"),
+        (None, Some(code)) => format!("the OCR program ended with status {code}"),
+        (None, None) => "the OCR program ended without a status".to_owned(),
     }
 }
 

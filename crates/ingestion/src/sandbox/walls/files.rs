@@ -17,7 +17,7 @@ pub(super) fn deny() {
     use std::io::Write as _;
     if let Err(error) = restrict() {
         // The end of standard error is kept for the log of an unexpected exit.
-        let _ = writeln!(std::io::stderr(), "files are not denied by the kernel: {error}");
+        let _ = writeln!(std::io::stderr(), "the kernel cannot deny access to files: {error}");
     }
 }
 

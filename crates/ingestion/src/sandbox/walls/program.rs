@@ -136,8 +136,7 @@ pub(super) fn allow_files<P: AsRef<Path>>(readable: impl IntoIterator<Item = P>)
     let paths = named.iter().map(AsRef::as_ref).chain(SYSTEM.map(Path::new));
     let status = files::deny_all_but(paths).map_err(io::Error::other)?;
     if matches!(status.ruleset, RulesetStatus::NotEnforced) {
-        let message =
-            "this kernel cannot keep files from a program (Landlock, Linux 5.13 and later)";
+        let message = "this kernel cannot deny a program access to files (it needs Landlock, Linux 5.13 or later)";
         return Err(io::Error::new(io::ErrorKind::Unsupported, message));
     }
     Ok(())

@@ -24,7 +24,7 @@ pub(super) fn check_free(wanted: &Wanted, plan: &Plan) -> Result<(), Failure> {
     match taken.is_empty() {
         true => Ok(()),
         false => Err(Failure::new(format!(
-            "files for secrets of objects that are new on this server exist already: {}; they may contain secrets of \
+            "files for the secrets of objects that are new on this server already exist: {}; they may contain secrets of \
              another server: move them, or change `write_to`",
             taken.join(", ")
         ))),

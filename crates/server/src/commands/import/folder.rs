@@ -19,7 +19,7 @@ pub(super) fn add(folder: &Path, found: &mut Found) {
                 Some(kind) if kind.is_dir() => {}
                 Some(kind) if kind.is_symlink() => {
                     let reason =
-                        "it is a symbolic link; name it, or what it leads to, to import that";
+                        "it is a symbolic link; to import its target, name the link or the target";
                     found.refuse(entry.path().display().to_string(), reason);
                 }
                 _ => found.refuse(entry.path().display().to_string(), "it is not a file"),

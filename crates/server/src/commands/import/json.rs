@@ -142,7 +142,7 @@ fn object(
     }
     // An object without any known field is reported as a whole.
     for place in others.iter().filter(|_| is_known) {
-        found.refuse(at(input, place), "nothing is known about a field of this name");
+        found.refuse(at(input, place), "this field is not known");
     }
     is_known
 }

@@ -99,10 +99,10 @@ impl Report {
         let sources = self.taken.len();
         let there = match self.there.len() {
             0 => String::new(),
-            count => format!("{count} already there; "),
+            count => format!("already there: {count}; "),
         };
         output::line(&format!(
-            "Added {sources} sources with {pairs} pairs; {there}{refused} items were not added."
+            "Sources added: {sources}; pairs: {pairs}; {there}items not added: {refused}."
         ))
     }
 }

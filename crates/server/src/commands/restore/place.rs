@@ -113,7 +113,7 @@ fn check_empty(configuration: &Configuration, database: &DatabaseFile) -> Result
     let files = database.files().into_iter().chain(default.files());
     let found = files
         .map(|file| (file, "a database or the log of one"))
-        .chain([(directory.join(MANIFEST), "what `cicerone ask` knows of a database")])
+        .chain([(directory.join(MANIFEST), "the list of sources that `cicerone ask` has indexed")])
         .find(|(path, _)| path.symlink_metadata().is_ok());
     let folders = [
         (configuration.index_dir(), "the index of a database"),

@@ -14,7 +14,7 @@ pub(super) async fn run(keys: Keys, audit: Audit, stop: CancellationToken) {
         if let Err(error) = keys.store_uses().await {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
-                "when keys were last used could not be stored"
+                "the times at which keys were last used could not be stored"
             );
         }
         if let Err(error) = audit.store_failures().await {

@@ -12,7 +12,7 @@ use crate::response::{Answer, ok};
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(Tag::OpenAi, Method::GET, "/v1/models/{agent_id}", handle)
         .named("getModel", "Retrieve an agent as a model")
-        .details("Paused agents can be retrieved, too.")
+        .details("A paused agent can also be retrieved.")
         .gives::<ModelView>(200)
 }
 
