@@ -109,7 +109,7 @@ fn goes_on(text: &str, start: usize, end: usize) -> bool {
     let after = text.get(end..).unwrap_or_default();
     let trimmed = before.trim_end();
     let gap = before.get(trimmed.len()..).unwrap_or_default();
-    if gap.contains(['\n', '\r', '\u{2028}', '\u{2029}']) {
+    if gap.contains(boundaries::is_separator) {
         // The line may have begun before the sentence.
         let line = text.get(..start + trimmed.len()).unwrap_or_default();
         return is_wrapped(line, gap, after);
@@ -150,11 +150,12 @@ fn ends_quoted(text: &str) -> bool {
 
 /// Whether a line was wrapped, and the sentence continues on the next line.
 fn is_wrapped(before: &str, gap: &str, after: &str) -> bool {
-    let breaks = gap.chars().filter(|character| matches!(character, '\n' | '\u{2028}')).count();
-    if breaks > 1 || gap.contains('\u{2029}') || after.starts_with(['\n', '\r']) {
+    let separators = gap.chars().filter(|character| boundaries::is_separator(*character)).count();
+    let breaks = separators - gap.matches("\r\n").count();
+    if breaks > 1 || gap.contains('\u{2029}') || after.starts_with(boundaries::is_separator) {
         return false;
     }
-    let line = before.rsplit(['\n', '\r', '\u{2028}']).next().unwrap_or(before);
+    let line = before.rsplit(boundaries::is_separator).next().unwrap_or(before);
     let next = after.trim_start_matches([' ', '\t']);
     if line.ends_with(['.', '!', '?', ':', ';', '。', '！', '？', '।', '؟', '…', '|'])
         || line.contains('\t')
@@ -238,6 +239,27 @@ mod tests {
         assert_eq!(of(&format!("One.\n{blanks}{initials}")).len(), 2);
         assert_eq!(of(&format!("я Dr.{blanks}{blanks}{blanks}Я")).len(), 1);
         assert_eq!(of(&format!("я.{blanks}Я")), ["я.", "Я"]);
+    }
+
+    /// Each line end after an abbreviation or an open clause once continued the sentence, and the run was read again.
+    #[test]
+    fn the_time_is_linear_in_line_ends() {
+        for line_end in ["\n", "\r", "\r\n", "\r ", "\u{85}", "\u{85} ", "\u{2028}", "\u{2029}"] {
+            let run = line_end.repeat(200_000);
+            for (before, after) in [("Ask Dr.", "The end."), ("am 1.", "März"), ("Cats,", "dogs")]
+            {
+                let text = format!("{before}{run}{after}");
+                assert_eq!(of(&text), [before, after], "{before} {line_end:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_may_be_wrapped_at_any_line_end() {
+        for line_end in ["\n", "\r", "\r\n", "\u{85}", "\u{2028}"] {
+            let text = format!("We sell apples,{line_end}pears and plums.");
+            assert_eq!(of(&text), [text.as_str()]);
+        }
     }
 
     #[test]

@@ -156,7 +156,8 @@ fn category_at(line: &str, at: usize) -> Option<Category> {
     line.get(at..).and_then(|rest| rest.chars().next()).and_then(category)
 }
 
-fn is_separator(character: char) -> bool {
+/// Whether a character ends a line or paragraph.
+pub(super) fn is_separator(character: char) -> bool {
     matches!(character, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
