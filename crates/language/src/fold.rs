@@ -1,6 +1,7 @@
 //! Folding: different spellings of one word become the same text (case, width, digits, marks).
 
 use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::decompose_compatible;
 use whatlang::Lang;
 
 /// `text` in lower case, with ordinary forms for full-width and presentation forms, and ASCII digits for
@@ -15,8 +16,7 @@ pub(crate) fn lower(word: &str, language: Option<Lang>) -> String {
             'İ' => lower.push('i'),
             'I' if matches!(language, Some(Lang::Tur | Lang::Aze)) => lower.push('ı'),
             '’' | 'ʼ' | '‘' | '＇' => lower.push('\''),
-            // Soft hyphens and joiners only affect how a text looks.
-            '\u{AD}' | '\u{200B}'..='\u{200D}' | '\u{FEFF}' => {}
+            other if is_invisible(other) => {}
             other => match ascii_digit(other) {
                 Some(digit) => lower.push(digit),
                 None => lower.extend(other.to_lowercase()),
@@ -32,7 +32,49 @@ pub fn fold(text: &str) -> String {
     strip_marks(lower(text, None), None)
 }
 
-/// The same for the result of [`lower`]. Vietnamese keeps its marks, which distinguish words.
+/// The first letters of [`fold`] without an allocation, padded with NUL. Letters of Korean and Japanese are in parts.
+///
+/// # Examples
+///
+/// ```
+/// use cicerone_language::fold_start;
+///
+/// assert_eq!(fold_start("Éclair"), ['e', 'c', 'l']);
+/// assert_eq!(fold_start("Ý"), ['y', '\0']);
+/// ```
+pub fn fold_start<const LETTERS: usize>(text: &str) -> [char; LETTERS] {
+    let mut start = ['\0'; LETTERS];
+    let mut count = 0;
+    let mut push = |letter: char| {
+        if let Some(place) = start.get_mut(count) {
+            *place = letter;
+        }
+        count += 1;
+        count >= LETTERS
+    };
+    for character in text.chars() {
+        let mut is_full = false;
+        if character.is_ascii() {
+            is_full = push(character.to_ascii_lowercase());
+        } else {
+            decompose_compatible(character, |part| {
+                let lower = part.to_lowercase();
+                for letter in lower.filter(|part| !is_mark(*part) && !is_invisible(*part)) {
+                    match (plain(letter), ascii_digit(letter)) {
+                        (Some(plain), _) => plain.chars().for_each(|one| is_full = push(one)),
+                        (None, digit) => is_full = push(digit.unwrap_or(letter)),
+                    }
+                }
+            });
+        }
+        if is_full {
+            break;
+        }
+    }
+    start
+}
+
+/// The result of [`lower`] as [`fold`] has it. Vietnamese keeps its marks, which distinguish words.
 pub(crate) fn strip_marks(lower: String, language: Option<Lang>) -> String {
     if lower.is_ascii() || language == Some(Lang::Vie) {
         return lower;
@@ -49,6 +91,11 @@ pub(crate) fn strip_marks(lower: String, language: Option<Lang>) -> String {
         }
     }
     folded
+}
+
+/// Soft hyphens and joiners, which only affect how a text looks.
+fn is_invisible(character: char) -> bool {
+    matches!(character, '\u{AD}' | '\u{200B}'..='\u{200D}' | '\u{FEFF}')
 }
 
 /// Marks without which readers still recognise a word.
@@ -112,6 +159,9 @@ mod tests {
             ("ﻣﺪرﺳﺔ", "مدرسه"),
         ] {
             assert_eq!(fold(written), folded, "{written}");
+            let mut letters = folded.chars();
+            let start = std::array::from_fn(|_| letters.next().unwrap_or('\0'));
+            assert_eq!(fold_start::<4>(written), start, "{written}");
         }
     }
 

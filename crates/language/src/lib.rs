@@ -18,7 +18,7 @@ mod terms;
 
 pub use definitions::defined_term;
 pub use everyday::{equivalents, is_light};
-pub use fold::fold;
+pub use fold::{fold, fold_start};
 pub use grams::grams;
 pub use language::Language;
 pub use measures::measure;

@@ -1,8 +1,10 @@
 //! Finds the words of a question in a text without analysing all of it.
 //!
 //! Analysing a word takes about half a microsecond, and a reply must not take more than a hundred.
-//! Stemmers change the ends of words and hardly ever the beginnings. So only words that begin like
-//! one of the question are analysed, each of them once.
+//! Most stemmers change the ends of words only. So only words that begin like one of the question are
+//! analysed, each of them once. [`Beginnings`] knows the languages whose stemmers change beginnings.
+
+mod beginnings;
 
 use std::cell::RefCell;
 
@@ -10,6 +12,7 @@ use cicerone_domain::retrieval::QueryTerm;
 use cicerone_language::{Language, Script, fold, plain_term, terms};
 use foldhash::HashMap;
 
+use self::beginnings::{Beginning, Beginnings, beginning};
 use super::words::{Word, words};
 
 /// The most words of the question that are searched for: the bits of a [`Mask`].
@@ -20,8 +23,6 @@ const SIMILAR_CHARS: usize = 4;
 const ENDING_CHARS: usize = 3;
 /// Languages that write compounds as one word.
 const COMPOUNDING: [&str; 8] = ["dan", "deu", "est", "fin", "hun", "nld", "nob", "swe"];
-/// The shortest common beginning of a word and its analysed form, in letters.
-const COMMON: usize = 3;
 
 /// The occurrences of words for which there is room from the start.
 const OCCURRENCES: usize = 16;
@@ -35,8 +36,8 @@ pub(super) struct Matcher<'a> {
     forms: HashMap<&'a str, Mask>,
     /// Pieces of words in scripts without spaces, which are searched for unchanged.
     grams: Vec<(usize, &'a str)>,
-    /// The beginnings of the words.
-    beginnings: Vec<[char; COMMON]>,
+    /// The beginnings of the words, folded.
+    beginnings: Vec<Beginning>,
     /// The ASCII letters and digits with which words of the question begin, by their codes.
     first_bytes: [bool; 256],
     weights: Vec<f32>,
@@ -98,11 +99,12 @@ impl<'a> Matcher<'a> {
                 if *known == 0 || !is_first_form {
                     *known |= 1 << index;
                 }
-                matcher.beginnings.push(beginning(word.text.chars()));
+                matcher.beginnings.push(beginning(&word.text));
             }
         }
         for [first, ..] in &matcher.beginnings {
-            for letter in [first.to_ascii_lowercase(), first.to_ascii_uppercase()] {
+            let y = if *first == 'i' { ['y', 'Y'] } else { [*first; 2] };
+            for letter in [*first, first.to_ascii_uppercase()].into_iter().chain(y) {
                 let byte = u8::try_from(letter).ok().map(usize::from);
                 if let Some(known) = byte.and_then(|byte| matcher.first_bytes.get_mut(byte)) {
                     *known = true;
@@ -147,14 +149,17 @@ impl<'a> Matcher<'a> {
     ) -> Vec<Occurrence> {
         let mut found = Vec::with_capacity(OCCURRENCES);
         if !self.forms.is_empty() {
+            let kept = Beginnings::of(language);
             for word in words {
-                if !self.may_begin_like(&word) {
+                if !self.may_begin_like(&word) && !kept.may_change(word.first) {
                     continue;
                 }
                 let Some((at, spelled)) = word.within(text) else { continue };
                 let mask = match word.is_whole {
                     true => self.mask_of_whole(spelled, language),
-                    false if self.may_match(spelled) => self.mask_of_word(spelled, language),
+                    false if kept.may_match(spelled, &self.beginnings) => {
+                        self.mask_of_word(spelled, language)
+                    }
                     false => 0,
                 };
                 if mask != 0 {
@@ -180,11 +185,14 @@ impl<'a> Matcher<'a> {
         words: impl IntoIterator<Item = Word>,
         language: Option<Language>,
     ) -> Vec<Occurrence> {
+        // Vietnamese forms have marks, which people leave out.
+        let forms: Vec<(String, Mask)> =
+            self.forms.iter().map(|(form, words)| (fold(form), *words)).collect();
         let mut found = Vec::new();
         for word in words.into_iter().filter(|word| !word.is_whole) {
             let Some((at, word)) = word.within(text) else { continue };
             let folded = fold(word);
-            let similar = self.forms.iter().filter(|(form, _)| is_similar(form, &folded, language));
+            let similar = forms.iter().filter(|(form, _)| is_similar(form, &folded, language));
             let mask = similar.fold(0, |mask, (_, words)| mask | words);
             if mask != 0 {
                 found.push(Occurrence { at, mask });
@@ -229,44 +237,6 @@ impl<'a> Matcher<'a> {
     fn may_begin_like(&self, word: &Word) -> bool {
         !word.first.is_ascii() || self.first_bytes.get(usize::from(word.first)) == Some(&true)
     }
-
-    /// Whether the analysed form of `word` may be one of the question's.
-    fn may_match(&self, word: &str) -> bool {
-        let Some(first) = word.chars().next() else { return false };
-        let bytes = word.as_bytes();
-        let own = match (bytes.get(..COMMON).unwrap_or(bytes), Script::of(first)) {
-            (bytes, _) if bytes.is_ascii() => {
-                beginning(bytes.iter().map(|byte| char::from(byte.to_ascii_lowercase())))
-            }
-            // Articles and conjunctions may be prefixes of the word.
-            (_, Some(Script::Arabic | Script::Hebrew)) => return self.may_contain(word),
-            (_, None | Some(Script::Latin | Script::Greek)) => {
-                let start = word.char_indices().nth(COMMON + 1).map_or(word.len(), |(at, _)| at);
-                beginning(fold(word.get(..start).unwrap_or(word)).chars())
-            }
-            // Folding removes marks after the first letter.
-            (_, Some(_)) => {
-                let lower = first.to_lowercase().next();
-                return self.beginnings.iter().any(|[own, ..]| Some(*own) == lower);
-            }
-        };
-        // "fly" and "flies" both become "fli": the last letter of a short word may change.
-        let common = if word.len() > COMMON + 1 { COMMON } else { COMMON - 1 };
-        let agree = |a: char, b: char| a == b || a == '\0' || b == '\0';
-        let [first, second, third] = own;
-        self.beginnings.iter().any(|[a, b, c]| {
-            agree(*a, first) && agree(*b, second) && (common < COMMON || agree(*c, third))
-        })
-    }
-
-    /// Whether a word of the question may begin within `word`.
-    fn may_contain(&self, word: &str) -> bool {
-        let folded = fold(word);
-        let letters = || folded.chars().zip(folded.chars().skip(1).chain(['\0']));
-        self.beginnings.iter().any(|[first, second, _]| {
-            letters().any(|(a, b)| a == *first && (b == *second || *second == '\0'))
-        })
-    }
 }
 
 /// The words of the question itself, or all words if it has none.
@@ -304,11 +274,6 @@ fn is_similar(form: &str, word: &str, language: Option<Language>) -> bool {
     form.chars().next() == word.chars().next()
         && length.abs_diff(other) <= ENDING_CHARS
         && common.count() * 4 >= all
-}
-
-/// The first letters, padded with NUL.
-fn beginning(mut letters: impl Iterator<Item = char>) -> [char; COMMON] {
-    std::array::from_fn(|_| letters.next().unwrap_or('\0'))
 }
 
 /// Whether the script of a character has no spaces between words.
@@ -375,6 +340,8 @@ mod tests {
             ("deu", "Zeit", "Die Öffnungszeiten", true),
             ("deu", "Garten", "Die Gartentür", true),
             ("eng", "tent", "The water", false),
+            ("vie", "mượnn", "Tôi mượn sách.", true),
+            ("vie", "muon", "Tôi mượn sách.", true),
         ] {
             let language = Language::from_code(language);
             let words = question(asked, language);
