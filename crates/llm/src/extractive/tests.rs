@@ -291,3 +291,16 @@ fn a_passage_that_only_its_meaning_found_is_quoted_from_its_beginning() {
     assert_eq!(reply.text, "The garage is behind the theatre. It is free.");
     assert_eq!(reply.cited, [0]);
 }
+
+#[test]
+fn a_sentence_above_a_divider_is_no_heading() {
+    let question = "When does the harbour open?";
+    for rule in ["---", "----------", "***", "==="] {
+        let text = format!("The harbour opens at nine.\n{rule}\nA berth costs 12 euros.");
+        assert_eq!(answer(question, &text), "The harbour opens at nine.", "{rule}");
+    }
+    let list = "- The harbour opens at nine\n---\nA berth costs 12 euros.";
+    assert_eq!(answer(question, list), "The harbour opens at nine");
+    let heading = "Harbour\n---\nIt opens at nine.";
+    assert_eq!(answer(question, heading), "It opens at nine.");
+}

@@ -104,7 +104,7 @@ impl Reader<'_> {
             // A line between the header and the rows.
         } else if is_rule(line) || is_separator(line) || is_decoration(line) {
             self.close();
-        } else if is_heading(line) || (next.is_some_and(is_underline) && !is_row(line)) {
+        } else if is_heading(line) || next.is_some_and(is_underline) && self.is_title(line) {
             self.close();
             self.push(Kind::Heading, range);
         } else if is_row(line) {
@@ -120,6 +120,16 @@ impl Reader<'_> {
         } else {
             self.prose(range);
         }
+    }
+
+    /// Whether a line above an underline is a heading. Otherwise the underline is a divider below a sentence or list.
+    fn is_title(&self, line: &str) -> bool {
+        let is_short = line.chars().nth(HEADING_CHARS).is_none();
+        let is_item = match item(line) {
+            Some(is_ordered) => !is_ordered || matches!(self.open, Some(Open::List)),
+            None => false,
+        };
+        is_short && !is_item && !is_row(line) && !line.ends_with(['.', '。', '।'])
     }
 
     /// Whether a numbered item is the heading of a section: short, without a full stop, above prose
@@ -343,6 +353,22 @@ mod tests {
                 (Kind::Sentence, "Then it runs."),
             ]
         );
+    }
+
+    #[test]
+    fn a_divider_makes_no_heading_of_a_sentence_or_item() {
+        let (item, step) = (Kind::Item { is_ordered: false }, Kind::Item { is_ordered: true });
+        for (text, kind) in [
+            ("Harbour\n---\n", Kind::Heading),
+            ("1. Harbour\n===\n", Kind::Heading),
+            ("It opens at nine.\n---\n", Kind::Sentence),
+            ("- Quays\n---\n", item),
+            ("1. Moor\n2. Pay\n---\n", step),
+        ] {
+            assert_eq!(kinds(text).last().map(|(kind, _)| *kind), Some(kind), "{text}");
+        }
+        let long = format!("{}\n---\nThe end.", "quays and ".repeat(10));
+        assert_eq!(kinds(&long)[0].0, Kind::Sentence);
     }
 
     #[test]
