@@ -304,3 +304,17 @@ fn a_sentence_above_a_divider_is_no_heading() {
     let heading = "Harbour\n---\nIt opens at nine.";
     assert_eq!(answer(question, heading), "It opens at nine.");
 }
+
+#[test]
+fn lines_without_full_stops_answer_if_there_are_several() {
+    let text = "The house is by the sea.\n\nFree parking behind the house\n\nDogs are welcome\n\n\
+                Breakfast from seven to ten\n\nWe look forward to seeing you here in the summer.";
+    for (question, line) in [
+        ("Is there free parking?", "Free parking behind the house"),
+        ("Are dogs welcome?", "Dogs are welcome"),
+        ("When is breakfast?", "Breakfast from seven to ten"),
+    ] {
+        let answer = answer(question, text);
+        assert!(answer.starts_with(line), "{answer}");
+    }
+}

@@ -9,6 +9,10 @@ use cicerone_language::sentences;
 
 /// Longest heading of plain text, in characters.
 const HEADING_CHARS: usize = 60;
+/// As many lines in a row that look like headings of plain text are a list without marks, whose last line is a heading only if it
+/// has fewer words than a statement.
+const LISTED_LINES: usize = 3;
+const STATEMENT_WORDS: usize = 3;
 
 /// A piece of a passage that is quoted as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -262,7 +266,8 @@ fn is_decoration(line: &str) -> bool {
         || (line.starts_with('<') && line.ends_with('>') && !line.contains("://"))
 }
 
-/// Short lines of prose without a full stop, followed by more prose, are headings too.
+/// Short lines of prose without a full stop, followed by more prose, are headings too. Of several in a row, all say something
+/// themselves, except that a last one of few words is the heading of what follows.
 fn mark_headings(units: &mut [Unit], text: &str) {
     let is_title = |unit: &Unit| {
         let line = text.get(unit.range.clone()).unwrap_or_default();
@@ -274,10 +279,23 @@ fn mark_headings(units: &mut [Unit], text: &str) {
                 .ends_with(['.', '!', '?', ':', '。', '！', '？', '।', '؟', '：', '"', ')', '…'])
             && !line.contains(|c: char| c.is_numeric() || c == ':' || c == '：' || c == '=')
     };
-    for index in 0..units.len().saturating_sub(1) {
-        if let Some(unit) = units.get_mut(index).filter(|unit| is_title(unit)) {
-            unit.kind = Kind::Heading;
+    let has_few_words = |unit: &Unit| {
+        let line = text.get(unit.range.clone()).unwrap_or_default();
+        line.split_whitespace().nth(STATEMENT_WORDS - 1).is_none()
+    };
+    let mut rest = units;
+    while !rest.is_empty() {
+        let titles = rest.iter().take_while(|unit| is_title(unit)).count();
+        let (run, below) = rest.split_at_mut(titles);
+        for (index, unit) in run.iter_mut().enumerate() {
+            let is_last = index + 1 == titles;
+            // The last unit of a passage has nothing below it.
+            let is_above = !is_last || !below.is_empty();
+            if is_above && (titles < LISTED_LINES || is_last && has_few_words(unit)) {
+                unit.kind = Kind::Heading;
+            }
         }
+        rest = below.get_mut(1..).unwrap_or_default();
     }
 }
 
@@ -383,6 +401,20 @@ mod tests {
                 (Kind::Sentence, "The end"),
             ]
         );
+    }
+
+    #[test]
+    fn several_lines_in_a_row_are_no_headings_but_say_something() {
+        let text =
+            "Free parking\n\nDogs are welcome\n\nBreakfast from seven to ten\n\nSee you soon.";
+        assert!(kinds(text).iter().all(|(kind, _)| *kind == Kind::Sentence));
+        let text = "Free parking\n\nDogs are welcome\n\nBreakfast from seven";
+        assert!(kinds(text).iter().all(|(kind, _)| *kind == Kind::Sentence));
+        let text = "Free parking\n\nDogs are welcome\n\nOpening hours\n\nWe open at nine.";
+        assert_eq!(kinds(text)[2], (Kind::Heading, "Opening hours"));
+        let text = "Guide to the harbour\n\nOpening hours\n\nWe open at nine.";
+        let titles = [(Kind::Heading, "Guide to the harbour"), (Kind::Heading, "Opening hours")];
+        assert_eq!(kinds(text)[..2], titles);
     }
 
     #[test]
