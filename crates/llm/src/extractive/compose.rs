@@ -83,7 +83,15 @@ fn passage<'a>(quoted: &Quoted<'a>, names: &mut Names<'_, 'a>) -> String {
         {
             piece = format!("{}: {piece}", plain::inline(term));
         }
-        // What is said below the name of a setting or function cannot be understood without the name.
+        // Neither can an item that is not a sentence: "Drones" below "You may not bring".
+        if before.is_none_or(|before| before.block != unit.block)
+            && let Some(lead) = lead(quoted, unit, before)
+        {
+            let gap = if is_listed { '\n' } else { ' ' };
+            piece = format!("{lead}:{gap}{piece}");
+        }
+        // What is said below the name of a setting or function cannot be understood without the name. The text
+        // above a list may be it.
         if let Some(heading) = names.of(quoted, &outer, unit, &piece) {
             let heading = plain::inline(heading);
             let heading = heading.trim_end_matches([':', '：', ' ']);
@@ -91,13 +99,6 @@ fn passage<'a>(quoted: &Quoted<'a>, names: &mut Names<'_, 'a>) -> String {
             let is_block = unit.kind == Kind::Code || is_listed && unit.kind != Kind::Sentence;
             let gap = if is_block { '\n' } else { ' ' };
             piece = format!("{heading}:{gap}{piece}");
-        }
-        // Neither can an item that is no sentence: "Drones" below "You may not bring".
-        if before.is_none_or(|before| before.block != unit.block)
-            && let Some(lead) = lead(quoted, unit, before)
-        {
-            let gap = if is_listed { '\n' } else { ' ' };
-            piece = format!("{lead}:{gap}{piece}");
         }
         if let Some(before) = before {
             text.push_str(gap(before, unit, &text));

@@ -118,3 +118,16 @@ fn other_prices_are_not_added_to_a_price() {
     let text = "A ticket costs 12 euros. Children visit the museum free of charge. Groups pay 9 euros each.";
     assert_eq!(answer("What does a ticket cost?", text), "A ticket costs 12 euros.");
 }
+
+#[test]
+fn a_heading_is_quoted_once() {
+    for heading in ["KeepAlive Directive", "`MaxBerths`"] {
+        let text = format!("## {heading}\n\n- persistent connections\n- pipelining");
+        let quoted = answer("persistent connections?", &text);
+        assert_eq!(quoted, format!("{heading}: persistent connections"));
+    }
+    let introduced =
+        "## KeepAlive Directive\n\nIt allows:\n\n- persistent connections\n- pipelining";
+    let quoted = answer("persistent connections?", introduced);
+    assert_eq!(quoted, "KeepAlive Directive: It allows: persistent connections");
+}
