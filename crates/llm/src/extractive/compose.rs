@@ -5,7 +5,7 @@ use cicerone_language::defined_term;
 use super::choose::Quoted;
 use super::naming::name;
 use super::plain;
-use super::units::{Kind, Unit};
+use super::units::{Kind, Unit, fence_of};
 
 /// The longest item of a list that is quoted with what says what the list is, in words.
 const FRAGMENT_WORDS: usize = 8;
@@ -188,8 +188,7 @@ fn render(quoted: &Quoted<'_>, unit: &Unit, is_listed: bool) -> String {
 
 /// Code with both fences: a passage may end within it.
 fn closed(code: &str) -> String {
-    let mark = code.chars().next().unwrap_or('`');
-    let fence = code.get(..code.len() - code.trim_start_matches(mark).len()).unwrap_or_default();
+    let fence = fence_of(code.trim_start()).unwrap_or_default();
     let last = code.lines().next_back().map_or("", str::trim);
     let is_closed = code.contains('\n') && last.starts_with(fence);
     if is_closed { code.to_owned() } else { format!("{code}\n{fence}") }
@@ -247,4 +246,22 @@ fn cells(row: &str) -> Vec<String> {
         return cells.iter().map(|cell| plain::inline(cell)).collect();
     }
     row.split('\t').map(plain::inline).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::closed;
+
+    #[test]
+    fn code_that_is_cut_gets_its_fence() {
+        for (code, whole) in [
+            ("```sh\nls", "```sh\nls\n```"),
+            ("```sh\nls\n```", "```sh\nls\n```"),
+            ("   ```sh\n   ls", "   ```sh\n   ls\n```"),
+            ("   ```sh\n   ls\n   ```", "   ```sh\n   ls\n   ```"),
+            ("````md\n```\nls\n```", "````md\n```\nls\n```\n````"),
+        ] {
+            assert_eq!(closed(code), whole);
+        }
+    }
 }

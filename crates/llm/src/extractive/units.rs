@@ -43,6 +43,8 @@ pub(super) enum Kind {
     Code,
 }
 
+/// The shortest fence of a block of code, in characters.
+const FENCE_CHARS: usize = 3;
 /// The longest sentence, in bytes, that is continued because code in it is not closed.
 const CODE_BYTES: usize = 600;
 
@@ -63,7 +65,7 @@ pub(super) fn of(text: &str) -> Vec<Unit> {
                     fence = None;
                 }
             }
-            None => match ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark)) {
+            None => match fence_of(trimmed) {
                 Some(mark) if lines.peek().is_some() => {
                     reader.close();
                     fence = Some((range.start, mark));
@@ -211,6 +213,14 @@ impl Reader<'_> {
     }
 }
 
+/// The marks with which a line begins a block of code, all of them: it ends at as many, and fewer within it are part of it. `None` for
+/// other lines.
+pub(super) fn fence_of(line: &str) -> Option<&str> {
+    let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+    let fence = line.get(..line.len() - line.trim_start_matches(mark).len())?;
+    (fence.len() >= FENCE_CHARS).then_some(fence)
+}
+
 /// Whether code begins in a text and ends in the rest of its paragraph. The mark of code is at the beginning of a word; one that
 /// begins a quotation, as in `this', or stands for another letter, marks no code.
 fn is_open(text: &str, rest: &str) -> bool {
@@ -348,6 +358,16 @@ mod tests {
                 (Kind::Row, "| 1 | 2 |"),
             ]
         );
+    }
+
+    #[test]
+    fn code_ends_at_a_fence_of_the_same_length() {
+        let code = "````md\n```sh\nls\n```\nmoor\n````";
+        assert_eq!(
+            kinds(&format!("{code}\nThe end.")),
+            [(Kind::Code, code), (Kind::Sentence, "The end.")]
+        );
+        assert_eq!(kinds("~~~\nls\n~~~~\nThe end.")[0], (Kind::Code, "~~~\nls\n~~~~"));
     }
 
     #[test]
