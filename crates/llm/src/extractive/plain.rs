@@ -160,23 +160,28 @@ fn flanks(outside: Option<char>, inside: Option<char>, mark: char) -> bool {
 
 /// The label of `[label](target)` or `[label][reference]`, and the length of the whole.
 fn link(rest: &str) -> Option<(&str, usize)> {
-    let mut depth = 0;
-    let close = rest.char_indices().find_map(|(at, c)| {
-        match c {
-            '[' => depth += 1,
-            ']' => depth -= 1,
-            _ => {}
-        }
-        (depth == 0).then_some(at)
-    })?;
+    let close = closing(rest, '[', ']')?;
     let label = rest.get(1..close)?;
     let target = rest.get(close + 1..)?;
     let end = match target.chars().next()? {
-        '(' => target.find(')')?,
+        '(' => {
+            // Parentheses may be part of the address, also one without its counterpart.
+            let address = target.split(char::is_whitespace).next().unwrap_or_default();
+            closing(address, '(', ')').or_else(|| target.find(')'))?
+        }
         '[' => target.find(']')?,
         _ => return None,
     };
     Some((label, close + 1 + end + 1))
+}
+
+/// The place of the bracket that closes the one at the beginning.
+fn closing(text: &str, opening: char, closing: char) -> Option<usize> {
+    let mut depth = 0;
+    text.char_indices().find_map(|(at, c)| {
+        depth += i32::from(c == opening) - i32::from(c == closing);
+        (depth == 0).then_some(at)
+    })
 }
 
 /// The URL of `<https://…>`.
@@ -210,6 +215,9 @@ mod tests {
         for (text, expected) in [
             ("**Bold** and *it* and __b__ _i_ ***x***.", "Bold and it and b i x."),
             ("See [the guide](https://x.y/z) and [b][1].", "See the guide and b."),
+            ("[Tide](https://x.y/Tide_(sea)), (see [b](c))", "Tide, (see b)"),
+            ("[Tide](https://x.y/Tide_(sea) rises (twice)", "Tide rises (twice)"),
+            ("[Tide](https://x.y \"a title\") rises", "Tide rises"),
             ("![picture](a.png) Text [**b**](c)", "Text b"),
             ("Call <https://x.y> or <b>", "Call https://x.y or <b>"),
             ("snake_case_name, 2 * 3 * 4, *args", "snake_case_name, 2 * 3 * 4, *args"),
