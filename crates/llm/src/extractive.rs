@@ -80,7 +80,9 @@ impl Extractive {
                 ..ModelReply::default()
             };
         }
-        if let Some(text) = refusal::small_talk(request) {
+        // If there are passages, search has found what a word such as "salve" asks for.
+        let is_found = !request.passages.is_empty();
+        if let Some(text) = refusal::small_talk(request).filter(|_| !is_found) {
             return ModelReply { text, ..ModelReply::default() };
         }
         let matcher = Matcher::new(&request.terms);

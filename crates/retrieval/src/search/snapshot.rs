@@ -129,7 +129,7 @@ impl Snapshot {
             hits.push(self.hit(ranked, is_answered && ranked.confidence >= floor)?);
         }
         let is_exact = hits.first().is_some_and(|hit| hit.score >= EXACT);
-        let is_small_talk = !is_exact && SmallTalk::of(&query.text, self.language()).is_some();
+        let is_small_talk = !is_exact && self.is_small_talk(&query.text, &hits);
         Ok(Found {
             hits,
             terms: outcome.terms.unpacked(),
@@ -138,6 +138,16 @@ impl Snapshot {
             id: outcome.id,
             is_small_talk,
             language: self.language().map(Language::code),
+        })
+    }
+
+    /// Whether a message asks for nothing. A single word that is small talk in another language than that of the content, such as
+    /// "salve", asks for what the content says about it, if that has the word.
+    fn is_small_talk(&self, message: &str, hits: &[Hit]) -> bool {
+        let usual = self.language();
+        SmallTalk::of(message, usual).is_some_and(|(_, language)| {
+            let is_foreign = usual.is_some() && language != usual;
+            !is_foreign || !has_word(hits, message)
         })
     }
 
@@ -223,6 +233,18 @@ impl Snapshot {
             is_relevant,
         })
     }
+}
+
+/// Whether a message is a word that a relevant passage has as it is.
+fn has_word(hits: &[Hit], message: &str) -> bool {
+    let lower = |text: &str| text.to_lowercase();
+    let words = |text: &str| {
+        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.map(lower).collect::<Vec<String>>()
+    };
+    let asked = words(message);
+    let mut relevant = hits.iter().filter(|hit| hit.is_relevant);
+    asked.len() == 1 && relevant.any(|hit| asked.iter().all(|word| words(&hit.text).contains(word)))
 }
 
 /// Whether a passage defines a subject, or has a section about it.

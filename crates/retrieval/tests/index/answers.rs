@@ -179,6 +179,21 @@ async fn an_everyday_word_that_no_passage_has_finds_others_of_its_meaning() {
 }
 
 #[tokio::test]
+async fn a_word_of_the_content_is_no_small_talk_in_another_language() {
+    let world = World::new();
+    let texts = [
+        "Rub the salve on the rope burn twice a day, and let it dry for an hour.",
+        "The captain says hello to each of the guests when they come on board.",
+    ];
+    world.put("a", (0..).zip(texts).map(|(at, text)| passage(at, text)).collect());
+    for (message, is_small_talk) in
+        [("salve", false), ("Salve?", false), ("hello", true), ("servus", true), ("danke", true)]
+    {
+        assert_eq!(world.ask(message).await.is_small_talk, is_small_talk, "{message}");
+    }
+}
+
+#[tokio::test]
 async fn a_word_that_says_little_hardly_counts_as_missing() {
     let world = World::new();
     let texts = (0..60).map(|at| passage(at, &format!("Berth {at} is beside the pier.")));

@@ -131,3 +131,9 @@ fn a_heading_is_quoted_once() {
     let quoted = answer("persistent connections?", introduced);
     assert_eq!(quoted, "KeepAlive Directive: It allows: persistent connections");
 }
+
+#[test]
+fn a_word_that_search_has_found_is_no_small_talk() {
+    assert_eq!(answer("salve", "Rub the salve on the burn."), "Rub the salve on the burn.");
+    assert_eq!(reply("salve", Vec::new()).text, "Buongiorno! Che cosa desidera sapere?");
+}
