@@ -173,9 +173,11 @@ async fn an_everyday_word_that_no_passage_has_finds_others_of_its_meaning() {
         assert_eq!(found.hits[0].position, position, "{question}");
     }
     // A word that a passage has is not replaced.
-    world.put("b", vec![passage(0, "The broken mast lies on the pier.")]);
+    let texts = ["The damaged mast lies in the shed.", "The broken mast lies on the pier."];
+    world.put("b", (0..).zip(texts).map(|(at, text)| passage(at, text)).collect());
     let found = world.ask("Is the mast broken?").await;
     assert_eq!(found.hits[0].text.as_ref(), "The broken mast lies on the pier.");
+    assert!(found.hits[1].coverage < found.hits[0].coverage, "{found:?}");
 }
 
 #[tokio::test]
