@@ -4,7 +4,7 @@ mod any;
 mod attempts;
 
 use std::cell::Cell;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use diesel::connection::SimpleConnection as _;
 use diesel::prelude::*;
@@ -173,8 +173,10 @@ pub(crate) fn with_noted_values<T>(
 pub(crate) struct Pooled {
     /// `None` while a thread works with it. The place is given to another connection if the thread does not come back.
     pub(crate) connection: Option<AnyConnection>,
-    /// Set by the work that finds the connection lost; the pool then replaces it. Diesel alone does
-    /// not notice a connection lost while a statement was being sent.
+    /// When the connection was made.
+    pub(crate) since: Instant,
+    /// Set by the work that finds the connection lost, or refused to write by its server; the pool then replaces it.
+    /// Diesel alone does not notice a connection lost while a statement was being sent.
     pub(crate) is_lost: bool,
     /// Whether its buffers are large. The pool then replaces it too.
     pub(crate) is_swollen: bool,
@@ -193,7 +195,8 @@ impl r2d2::ManageConnection for Manager {
                 Err(error) => Err(OpenError::Connect { url, cause: error.to_string() }),
             }
         })?;
-        Ok(Pooled { connection: Some(connection), is_lost: false, is_swollen: false })
+        let since = Instant::now();
+        Ok(Pooled { connection: Some(connection), since, is_lost: false, is_swollen: false })
     }
 
     /// The pool does not ask: a lost connection is noticed by the work that needs it.

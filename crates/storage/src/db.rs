@@ -5,6 +5,7 @@ mod checkpoint;
 mod gathered;
 mod kept;
 mod outage;
+mod patience;
 mod post;
 mod threads;
 mod writer;
@@ -18,9 +19,7 @@ use cicerone_domain::idempotency::Completion;
 use cicerone_domain::{Error, Id, kind};
 use r2d2::Pool;
 
-use crate::connection::{
-    Access, AnyConnection, Attempts, Manager, Pooled, connect, with_noted_values,
-};
+use crate::connection::{Access, AnyConnection, Attempts, Manager, connect, with_noted_values};
 use crate::deadline;
 use crate::error::{OpenError, TransactionError};
 use crate::idempotency;
@@ -32,6 +31,7 @@ pub(crate) use changes::Changes;
 pub(crate) use gathered::{Gather, Gathered};
 use kept::{OwnedWork, Work, keeping, valued};
 use outage::Outage;
+use patience::Patience;
 use post::Post;
 use threads::Threads;
 pub(crate) use threads::{closed, too_late};
@@ -46,8 +46,6 @@ pub(crate) const TIMEOUTS: &str = "cicerone_database_timeouts_total";
 /// that it has sent or received, up to 16 MB. The pool hands out the connection that was used last, so those that
 /// steady work needs stay open.
 const POSTGRES_IDLE: Duration = Duration::from_secs(25);
-/// How often work is repeated after a deadlock, or an error without a name.
-const REPEATS: u32 = 4;
 
 /// For whom work is done: an account, or `None` for the process itself. All of the process's own
 /// work is one party among the accounts.
@@ -321,15 +319,15 @@ fn completing<T>(
 }
 
 /// Runs `work` on a connection of the pool: again on the next one if it was lost, and again after a
-/// deadlock. A lost connection leaves the pool, which replaces it. So does one that does not answer although the `limit`
-/// of the work is over; then the thread is given up.
+/// deadlock. A lost connection leaves the pool, which replaces it, and so does one that only reads. So does one that does
+/// not answer although the `limit` of the work is over; then the thread is given up.
 fn pooled(
     pool: &Pool<Manager>,
     post: &Post,
     limit: (&'static str, Duration),
     work: Work<'_>,
 ) -> Result<(), Error> {
-    let mut patience = Patience { lost: pool.max_size(), repeats: REPEATS };
+    let mut patience = Patience::new(pool.max_size());
     loop {
         let pooled = check_out(pool)?;
         let done = post.with(pooled, limit, |c| with_noted_values(c, &mut *work));
@@ -358,27 +356,6 @@ fn check_out(pool: &Pool<Manager>) -> Result<r2d2::PooledConnection<Manager>, Er
 /// Records how long work has waited for a connection since `began`.
 fn waited(door: &'static str, began: Instant) {
     metrics::histogram!(WAIT, "door" => door).record(began.elapsed());
-}
-
-/// How often work may still be repeated.
-struct Patience {
-    /// On lost connections: when a server restarts, all of the pool's connections are lost at once.
-    lost: u32,
-    /// After deadlocks and errors without a name.
-    repeats: u32,
-}
-
-impl Patience {
-    /// Returns `failure` if the work is not to be repeated.
-    fn try_again(&mut self, pooled: &mut Pooled, failure: TransactionError) -> Result<(), Error> {
-        pooled.is_lost = failure.is_lost_connection();
-        let left = if pooled.is_lost { &mut self.lost } else { &mut self.repeats };
-        if !failure.is_repeatable() || *left == 0 {
-            return Err(failure.into());
-        }
-        *left -= 1;
-        Ok(())
-    }
 }
 
 /// Runs `work`, which may take `limit` on SQLite; PostgreSQL's server ends statements itself. Work

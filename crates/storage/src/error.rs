@@ -119,6 +119,13 @@ impl TransactionError {
         matches!(error, DieselError::DatabaseError(DatabaseErrorKind::Unknown, _))
     }
 
+    /// Whether PostgreSQL refused to write, before anything was written: its server is a standby, or was told to read
+    /// only.
+    pub(crate) fn is_refusal_to_write(&self) -> bool {
+        let Self::Database(error) = self else { return false };
+        matches!(error, DieselError::DatabaseError(DatabaseErrorKind::ReadOnlyTransaction, _))
+    }
+
     /// Whether the connection is lost, which does not affect the next one.
     pub(crate) fn is_lost_connection(&self) -> bool {
         let (Self::Database(error) | Self::Final(error)) = self else { return false };

@@ -107,6 +107,13 @@ impl Cluster {
         self.run("psql", &["--quiet", "--no-psqlrc", "--command", &sql, "template1"]);
     }
 
+    /// Makes every new connection to a database read-only, as that to a standby is, or no longer.
+    pub fn set_read_only(&self, url: &DatabaseUrl, is_on: bool) {
+        let name = name(url);
+        let sql = format!("ALTER DATABASE {name} SET default_transaction_read_only = {is_on}");
+        self.run("psql", &["--quiet", "--no-psqlrc", "--command", &sql, "template1"]);
+    }
+
     /// Ends every connection to a database and refuses new ones, as if it were unreachable.
     pub fn close(&self, url: &DatabaseUrl) {
         let sql = format!("ALTER DATABASE {} ALLOW_CONNECTIONS false", name(url));

@@ -10,7 +10,7 @@ use cicerone_tests::{Client, Server};
 use serde_json::json;
 
 use crate::routes::{Names, ROUTES, shown_again};
-use crate::world::{a_second_later, program};
+use crate::world::{a_second_later, eventually, program};
 
 /// Servers on one new database; `None` if PostgreSQL is not installed.
 fn servers<const N: usize>() -> Option<[Server; N]> {
@@ -206,6 +206,31 @@ async fn connections_that_the_database_ends_are_made_anew() {
     }
     client.text(&agent, "The museum opens at nine o'clock.").await;
     assert_eq!(client.anonymous().get("/readyz").await.status, 200);
+}
+
+#[tokio::test]
+async fn connections_that_only_read_are_replaced_when_new_ones_write() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let url = cluster.empty_database();
+    let server = Server::of(&program()).env("CICERONE_DATABASE_URL", url.to_string()).start();
+    let client = server.client();
+    let agent = client.agent().await;
+    let path = format!("/v1/agents/{agent}");
+    cluster.set_read_only(&url, true);
+    cluster.disconnect(&url);
+    eventually("writes are refused", async || {
+        client.patch(&path, json!({ "name": "Docent" })).await.status == 503
+    })
+    .await;
+    client.get(&path).await.expect(200);
+    // The connections that only read are still open.
+    cluster.set_read_only(&url, false);
+    a_second_later().await;
+    client.patch(&path, json!({ "name": "Guide" })).await.expect(200);
+    eventually("the server is ready", async || {
+        client.anonymous().get("/readyz").await.status == 200
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
