@@ -32,6 +32,11 @@ pub(crate) enum Access {
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// The pause between two attempts to switch a new database to its write-ahead log.
 const WAL_PAUSE: Duration = Duration::from_millis(20);
+/// How long a PostgreSQL server waits for the next statement of a transaction before it ends the connection. Nothing but
+/// computing happens between two statements, so this ends transactions of processes that are suspended or cut off. It is
+/// less than a change waits for a locked row by default, so most changes of other servers that wait for such a
+/// transaction succeed.
+const IDLE_IN_TRANSACTION: Duration = Duration::from_secs(3);
 /// The first SQLite without the WAL-reset fault.
 const OLDEST_SQLITE: [u32; 3] = [3, 51, 3];
 
@@ -119,16 +124,17 @@ fn enter_wal(connection: &mut SqliteConnection) -> QueryResult<()> {
     connection.batch_execute("PRAGMA journal_mode = WAL")
 }
 
-/// Limits how long a PostgreSQL statement may run, and how long a transaction may stay idle. Transactions that write
-/// have their own limit, set when they begin. SQLite's statements end at the deadline of their thread. If the server does
-/// not answer at all, the thread is given up (`db/post.rs`).
+/// Limits how long a PostgreSQL statement may run, and how long a transaction may stay idle, unless the address's own
+/// `options` say so. Transactions that write have their own limit, set when they begin. SQLite's statements end at the
+/// deadline of their thread. If the server does not answer at all, the thread is given up (`db/post.rs`).
 fn bound(connection: &mut AnyConnection, limits: Limits) -> QueryResult<()> {
     match connection.either() {
         Either::Postgres(connection) => connection.batch_execute(&format!(
             "SET statement_timeout = {};
-             SET idle_in_transaction_session_timeout = {};",
+             SELECT set_config(name, '{}', false) FROM pg_settings
+             WHERE name = 'idle_in_transaction_session_timeout' AND source <> 'client';",
             limits.read.as_millis(),
-            limits.write.as_millis(),
+            limits.write.min(IDLE_IN_TRANSACTION).as_millis(),
         )),
         Either::Sqlite(_) => Ok(()),
     }

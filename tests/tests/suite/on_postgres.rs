@@ -7,9 +7,12 @@ use cicerone_tests::postgres::Cluster;
 use cicerone_tests::scenario::{cited, id, ids};
 use cicerone_tests::sse::Streamed;
 use cicerone_tests::{Client, Server};
+use diesel::connection::SimpleConnection as _;
+use diesel::{Connection as _, PgConnection};
 use serde_json::json;
 
 use crate::routes::{Names, ROUTES, shown_again};
+use crate::storage::waiting_for_rows;
 use crate::world::{a_second_later, eventually, program};
 
 /// Servers on one new database; `None` if PostgreSQL is not installed.
@@ -231,6 +234,35 @@ async fn connections_that_only_read_are_replaced_when_new_ones_write() {
         client.anonymous().get("/readyz").await.status == 200
     })
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_is_suspended_in_a_transaction_does_not_stop_the_others() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let url = cluster.empty_database();
+    let start = || Server::of(&program()).env("CICERONE_DATABASE_URL", url.to_string()).start();
+    let (suspended, other) = (start(), start());
+    let agent = other.client().agent().await;
+    let path = format!("/v1/agents/{agent}");
+    let mut holder = PgConnection::establish(&url.to_string()).unwrap();
+    holder.batch_execute("BEGIN; SELECT 1 FROM agents FOR UPDATE").unwrap();
+    let client = suspended.client();
+    let patch = client.patch(&path, json!({ "name": "Docent" }));
+    let holder_and_other = async {
+        let holder = std::sync::Mutex::new(holder);
+        eventually("the change waits for the row", async || {
+            waiting_for_rows(&mut holder.lock().unwrap()) > 0
+        })
+        .await;
+        suspended.freeze();
+        // Its transaction gets the row now, and has no next statement.
+        holder.lock().unwrap().batch_execute("ROLLBACK").unwrap();
+        other.client().patch(&path, json!({ "name": "Guide" })).await.expect(200);
+        suspended.thaw();
+    };
+    let (answer, ()) = tokio::join!(patch, holder_and_other);
+    assert!([200, 503].contains(&answer.status), "{}", answer.text());
+    client.patch(&path, json!({ "name": "Keeper" })).await.expect(200);
 }
 
 #[tokio::test(flavor = "multi_thread")]

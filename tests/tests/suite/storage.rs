@@ -42,3 +42,5 @@ mod uploads;
 mod vectors;
 mod webhooks;
 mod widgets;
+
+pub(crate) use time_bounds::waiting_for_rows;

@@ -104,7 +104,7 @@ async fn new_sources_at_once_wait_for_the_row_of_their_agent_as_long_as_one_alon
 }
 
 /// How many transactions of the database wait for a row of another.
-pub(super) fn waiting_for_rows(c: &mut PgConnection) -> i64 {
+pub(crate) fn waiting_for_rows(c: &mut PgConnection) -> i64 {
     #[derive(QueryableByName)]
     struct Waiting {
         #[diesel(sql_type = diesel::sql_types::BigInt)]
