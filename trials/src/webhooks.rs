@@ -49,7 +49,7 @@ const PAUSES: [u64; 14] = [0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2];
 const AGENTS: usize = 20;
 /// Concurrent writers.
 const WRITERS: usize = 16;
-/// How long there may be no progress: a killed server's lease of a delivery expires after a minute.
+/// How long there may be no progress: a killed server's lease of a delivery expires after 25 s.
 const STANDSTILL: Duration = Duration::from_secs(150);
 
 /// Runs the trial. Returns an error if an event is not accepted, is created twice or has two

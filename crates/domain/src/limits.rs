@@ -263,8 +263,9 @@ pub const DELIVERY_LIFE_MILLIS: i64 = 7 * DAY_MILLIS;
 /// How long the usage of a day can be read: thirteen months, so that every month can be compared with
 /// the same month of the year before.
 pub const USAGE_LIFE_DAYS: i64 = 400;
-/// Life of the lease of an attempt at a delivery. An attempt takes at most a quarter of it, and so does its wait for memory.
-pub const DELIVERY_LEASE_MILLIS: i64 = 60_000;
+/// Life of the lease of an attempt at a delivery, which is not renewed. An attempt waits at most 5 s for memory and takes at
+/// most 15.5 s; the rest is for the database. If a server is killed, the endpoint of its attempts waits that long.
+pub const DELIVERY_LEASE_MILLIS: i64 = 25_000;
 /// Most dimensions of a vector.
 pub const VECTOR_DIMENSIONS: usize = 4_096;
 /// Most bytes of text that an embedding model receives at once (256 KiB), unless a single passage is larger.

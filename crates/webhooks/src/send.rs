@@ -19,7 +19,7 @@ const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 /// reused only after it was read.
 const BODY_READ: usize = 16 * 1_024;
 /// The longest time for reading it.
-const BODY_PATIENCE: Duration = Duration::from_millis(500);
+pub(crate) const BODY_PATIENCE: Duration = Duration::from_millis(500);
 
 /// Sends a delivery with this body, signed with the time `now`.
 ///

@@ -1,8 +1,10 @@
 //! Tests of deliveries that cannot be attempted.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
+use cicerone_domain::limits::DELIVERY_LEASE_MILLIS;
 use cicerone_domain::ports::{DeliveryStore, WorkSignal};
 use cicerone_domain::webhook::{
     Attempt, AttemptOutcome, ClaimedDelivery, DeliveryLease, DueEndpoint, EndpointUrl, PayloadStyle,
@@ -14,6 +16,7 @@ use tokio::time::Instant;
 
 use super::places::{AttemptPlace, Places};
 use super::{BODIES, BODIES_RESERVE, Deliverer, PATIENCE};
+use crate::send::BODY_PATIENCE;
 use crate::settings::DeliverySettings;
 
 /// A store with one event, which records what happens to its delivery.
@@ -130,4 +133,11 @@ async fn only_an_event_that_cannot_be_read_now_is_tried_again() {
         assert_eq!(*script.noted.lock(), expected);
         assert_eq!(places.taken().in_all, 0);
     }
+}
+
+#[test]
+fn an_attempt_ends_before_its_lease_and_leaves_time_to_store_it() {
+    let attempt = PATIENCE + DeliverySettings::default().timeout + BODY_PATIENCE;
+    let lease = Duration::from_millis(DELIVERY_LEASE_MILLIS.unsigned_abs());
+    assert!(attempt + Duration::from_secs(4) <= lease, "{attempt:?} of {lease:?}");
 }
