@@ -17,7 +17,7 @@ use actix_web::error::InternalError;
 use actix_web::http::header::{
     CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, VARY,
 };
-use actix_web::http::{Method, StatusCode};
+use actix_web::http::{ConnectionType, Method, StatusCode, Version};
 use actix_web::middleware::Next;
 use actix_web::{HttpMessage as _, HttpResponse};
 use cicerone_domain::{Error, Id};
@@ -58,7 +58,7 @@ pub(crate) async fn observe(
 ) -> Result<ServiceResponse<BoxBody>, actix_web::Error> {
     let started = Instant::now();
     let context = Rc::new(RequestContext::new(&request));
-    let method = request.method().clone();
+    let (method, version) = (request.method().clone(), request.version());
     let span = tracing::info_span!(
         "request",
         request_id = %context.id,
@@ -110,6 +110,7 @@ pub(crate) async fn observe(
         response = problem.to_response(context.id);
         context.write_headers(&mut response);
     }
+    end_by_closing(&mut response, version);
     record(&span, &method, route, context.tenant.get(), response.status(), started.elapsed());
     if let Some(link) = link
         && response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream")
@@ -164,6 +165,16 @@ async fn fit(
     let fitted = app.rooms.fit_answer(&mut room, context.tenant.get(), bytes, may_be_refused).await;
     context.room.replace(room);
     fitted
+}
+
+/// Lets the end of the connection be the end of a stream if the client does not know chunks: HTTP/1.0 has none (RFC 9112,
+/// section 6.1).
+fn end_by_closing(response: &mut HttpResponse, version: Version) {
+    if version < Version::HTTP_11 && response.body().size() == BodySize::Stream {
+        let head = response.head_mut();
+        head.no_chunking(true);
+        head.set_connection_type(ConnectionType::Close);
+    }
 }
 
 /// Compresses an answer if that is worth it. Large ones are compressed on a blocking thread.

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use cicerone_tests::Server;
 use cicerone_tests::raw::{self, Connection};
+use cicerone_tests::{ROOT_KEY, Server};
 use serde_json::{Value, json};
 
 use crate::world::{NO_AGENT, client, eventually, program, server};
@@ -322,6 +322,33 @@ async fn every_answer_has_a_request_id_of_its_own() {
         for _ in 0..2 {
             assert!(seen.insert(client().get(path).await.request_id().to_owned()), "{path}");
         }
+    }
+}
+
+#[tokio::test]
+async fn a_stream_over_http_1_0_has_no_chunks_and_ends_with_the_connection() {
+    let client = client();
+    let agent = client.agent().await;
+    client.text(&agent, "The museum opens at nine o'clock.").await;
+    let body = json!({
+        "agent_id": agent, "message": "When does the museum open?", "stream": true,
+    })
+    .to_string();
+    let head = format!("Host: test\r\nAuthorization: Bearer {ROOT_KEY}\r\n");
+    let message = format!(
+        "POST /v1/conversations HTTP/1.0\r\n{head}Connection: keep-alive\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let path = format!("/v1/agents/{agent}/conversations/export");
+    let export = format!("GET {path} HTTP/1.0\r\n{head}\r\n");
+    for (request, start, end) in [(message, "event: ", "}\n\n"), (export, "{", "}\n")] {
+        let answer = raw::exchange(client.address(), request).await;
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("HTTP/1.0 200 OK\r\n"), "{head}");
+        let head = head.to_ascii_lowercase();
+        assert!(!head.contains("transfer-encoding") && !head.contains("keep-alive"), "{head}");
+        assert!(body.starts_with(start) && body.ends_with(end), "{body}");
     }
 }
 
