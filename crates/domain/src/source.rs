@@ -15,10 +15,10 @@ use crate::limits;
 use crate::managed::Managed;
 use crate::timestamp::Timestamp;
 
-pub(crate) use content::web_address;
 pub use content::{
     PairsText, SourceContent, SourceText, SourceTextRule, WebsiteUrl, WebsiteUrlRule, unknown_file,
 };
+pub(crate) use content::{stored_address, web_address};
 pub use pairs::{GivenPairs, QaPair, qa_pairs};
 pub use partial::{Losses, PartialReading};
 

@@ -172,15 +172,33 @@ impl WebsiteUrl {
     ///
     /// Returns the requirement if the address was stored by a version of the program that parsed addresses differently.
     pub fn to_url(&self) -> Result<Url, FieldError> {
-        web_address(self).map_err(|message| FieldError::new(WebsiteUrlRule::PARAM, message))
+        stored_address(self).map_err(|message| FieldError::new(WebsiteUrlRule::PARAM, message))
     }
 }
 
-/// Parses an absolute http or https address with a host and without credentials. The error is the requirement.
+/// Parses an absolute http or https address with a host and without credentials. The error is the requirement. What the
+/// parser leaves out without an error is refused too: white space, control characters and empty credentials.
 pub(crate) fn web_address(text: &str) -> Result<Url, String> {
-    if text.contains('\0') {
-        return Err("must not contain the NUL character".to_owned());
+    if text.contains(|char: char| char.is_whitespace() || char.is_control()) {
+        return Err("must not contain white space or control characters".to_owned());
     }
+    let url = stored_address(text)?;
+    let (_, after_scheme) = text.split_once("://").unwrap_or_default();
+    let authority = after_scheme.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+    if authority.contains('@') {
+        return Err("must not contain credentials".to_owned());
+    }
+    // A name may end with a dot, which says that it is complete.
+    let is_incomplete =
+        |name: &str| name.strip_suffix('.').unwrap_or(name).split('.').any(str::is_empty);
+    if url.domain().is_some_and(is_incomplete) {
+        return Err("must not name a host that lacks a part between two dots".to_owned());
+    }
+    Ok(url)
+}
+
+/// Parses an address that was [checked](web_address) when it was stored, perhaps by a program that accepted more.
+pub(crate) fn stored_address(text: &str) -> Result<Url, String> {
     let url = Url::parse(text.trim()).map_err(|cause| {
         format!("must be a full URL such as https://example.com/docs ({cause})")
     })?;
@@ -344,9 +362,22 @@ mod tests {
             ("website", "https:///docs"),
             ("website", "https:docs"),
             ("website", "https://a:b@example.com"),
+            ("website", "https://:@example.com"),
+            ("website", "https://@example.com"),
+            ("website", "https://exa\nmple.com"),
+            ("website", "https://ex\tample.com"),
+            ("website", " https://example.com"),
+            ("website", "https://example.com/a page"),
+            ("website", "https://a..b/"),
+            ("website", "https://.example.com/"),
+            ("website", "https://./"),
             ("website", "https://example.com/\0"),
         ] {
             assert!(matches!(read(kind, content), Err(Error::Invalid(_))), "{kind} {content}");
+        }
+        for content in ["https://example.com./a@b", "https://[::1]:80?a@b", "https://Ünï.example"]
+        {
+            assert!(read("website", content).is_ok(), "{content}");
         }
         let crawled = SourceContent::parse("text", "x".to_owned(), true).unwrap_err();
         assert!(matches!(crawled, Error::Invalid(bad) if bad.first().param == "crawl_subpages"));

@@ -79,6 +79,7 @@ async fn a_bad_value_is_refused() {
         ("url", "url", json!("example.com/hook")),
         ("url", "url", json!("ftp://example.com/hook")),
         ("url", "url", json!("https://user:word@example.com/hook")),
+        ("url", "url", json!("https://:@example.com/hook")),
         ("url", "url", json!(long)),
         ("events", "events", json!([])),
         ("events", "events", json!("source.trained")),
