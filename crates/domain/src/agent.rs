@@ -354,7 +354,7 @@ impl AgentProfile {
 }
 
 impl Agent {
-    /// Applies a change and sets `updated_at`.
+    /// Applies a change. Sets `updated_at` if anything differs after it.
     pub fn apply(&mut self, patch: AgentPatch, now: Timestamp) {
         let AgentPatch {
             name,
@@ -370,6 +370,7 @@ impl Agent {
             managed,
             status,
         } = patch;
+        let before = self.clone();
         let profile = &mut self.profile;
         if let Some(name) = name {
             profile.name = name;
@@ -389,7 +390,9 @@ impl Agent {
         profile.source_list = source_list.unwrap_or(profile.source_list);
         profile.managed = managed.unwrap_or_else(|| profile.managed.take());
         self.status = status.unwrap_or(self.status);
-        self.updated_at = self.updated_at.max(now);
+        if *self != before {
+            self.updated_at = self.updated_at.max(now);
+        }
     }
 }
 

@@ -202,10 +202,11 @@ impl WebhookEndpoint {
         }
     }
 
-    /// Applies a change. Returns whether its health is reset, because it has another URL or was
-    /// disabled and is enabled again: then earlier failures no longer count.
+    /// Applies a change. Sets `updated_at` if anything differs after it. Returns whether its health is reset, because it has
+    /// another URL or was disabled and is enabled again: then earlier failures no longer count.
     pub fn apply(&mut self, patch: EndpointPatch, now: Timestamp) -> bool {
         let EndpointPatch { url, events, description, payload, is_enabled, managed } = patch;
+        let before = self.clone();
         let is_other_place = url.as_ref().is_some_and(|url| *url != self.url);
         if let Some(url) = url {
             self.url = url;
@@ -216,7 +217,6 @@ impl WebhookEndpoint {
         self.description = description.unwrap_or_else(|| self.description.take());
         self.payload = payload.unwrap_or(self.payload);
         self.managed = managed.unwrap_or_else(|| self.managed.take());
-        self.updated_at = now;
         let is_enabled_again = match is_enabled {
             Some(true) => self.disabled.take().is_some(),
             Some(false) => {
@@ -225,6 +225,9 @@ impl WebhookEndpoint {
             }
             None => false,
         };
+        if *self != before {
+            self.updated_at = now;
+        }
         is_other_place || is_enabled_again
     }
 }

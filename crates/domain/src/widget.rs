@@ -98,8 +98,11 @@ impl Widget {
     ///
     /// [`Error::Validation`] if the widget would take more than [`limits::WIDGET_BYTES`].
     pub fn apply(&mut self, patch: WidgetPatch, now: Timestamp) -> Result<(), Error> {
+        let before = self.clone();
         patch.apply(self);
-        self.updated_at = now;
+        if *self != before {
+            self.updated_at = now;
+        }
         let parts = (self.name.as_str(), &self.origins, &self.look);
         let bytes = serde_json::to_vec(&parts).map_err(Error::internal)?.len();
         if bytes > limits::WIDGET_BYTES {

@@ -376,7 +376,7 @@ fn update(
         description: endpoint.description.as_ref().map(ToString::to_string),
         payload: endpoint.payload.name().to_owned(),
         disabled_reason: endpoint.disabled.clone(),
-        updated_at: now.as_millis(),
+        updated_at: endpoint.updated_at.as_millis(),
         managed_set,
         managed_key,
         managed_hash,

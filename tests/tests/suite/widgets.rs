@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::coverage::Covers;
 use crate::routes::managed;
-use crate::world::{NO_AGENT, NO_WIDGET, account, client};
+use crate::world::{NO_AGENT, NO_WIDGET, account, client, past};
 
 pub(crate) const CREATE: Covers = Covers {
     route: "POST /v1/agents/{agent_id}/widgets",
@@ -159,6 +159,18 @@ async fn a_change_sets_the_fields_that_it_names() {
     for field in change.as_object().unwrap().keys().filter(|field| *field != "name") {
         assert_eq!(back[field], widget[field], "{field}");
     }
+}
+
+#[tokio::test]
+async fn a_change_of_nothing_leaves_updated_at() {
+    let client = client();
+    let (_, path) = made(&client).await;
+    let widget = client.get(&path).await.expect(200);
+    past(&widget["updated_at"]).await;
+    for body in [json!({}), json!({ "name": widget["name"] })] {
+        assert_eq!(client.patch(&path, body).await.expect(200), widget);
+    }
+    assert_eq!(client.get(&path).await.expect(200), widget);
 }
 
 #[tokio::test]

@@ -70,11 +70,14 @@ async fn a_change_moves_updated_at_and_leaves_created_at() {
 }
 
 #[tokio::test]
-async fn an_empty_change_is_taken() {
+async fn a_change_of_nothing_is_taken_and_leaves_updated_at() {
     let client = client();
     let (before, path) = agent(&client).await;
-    let after = client.patch(&path, json!({})).await.expect(200);
-    assert_eq!(after["name"], before["name"]);
+    past(&before["updated_at"]).await;
+    for body in [json!({}), json!({ "colour": "red" }), json!({ "name": "Guide" })] {
+        assert_eq!(client.patch(&path, body).await.expect(200), before);
+    }
+    assert_eq!(client.get(&path).await.expect(200), before);
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{delivery, made, made_for, path, sending, without_secret};
 use crate::coverage::Covers;
-use crate::world::{NO_ENDPOINT, account, client};
+use crate::world::{NO_ENDPOINT, account, client, past};
 
 pub(crate) const COVERS: Covers = Covers {
     route: "PATCH /v1/webhook_endpoints/{endpoint_id}",
@@ -45,6 +45,17 @@ async fn only_what_is_given_changes() {
     let changed = client.patch(&path(&endpoint), nothing).await.expect(200);
     assert_eq!(changed["events"], endpoint["events"]);
     assert_eq!((&changed["description"], &changed["payload"]), (&Value::Null, &json!("full")));
+}
+
+#[tokio::test]
+async fn a_change_of_nothing_leaves_updated_at() {
+    let client = account();
+    let endpoint = without_secret(&made(&client).await);
+    past(&endpoint["updated_at"]).await;
+    for body in [json!({}), json!({ "colour": "red" }), json!({ "status": "enabled" })] {
+        assert_eq!(client.patch(&path(&endpoint), body).await.expect(200), endpoint);
+    }
+    assert_eq!(client.get(&path(&endpoint)).await.expect(200), endpoint);
 }
 
 #[tokio::test]
