@@ -2,15 +2,17 @@
 
 use cicerone_domain::conversation::{ConversationCounts, EncodedReceipt, Message, Turn};
 use cicerone_domain::gap::{GapReason, reason_of};
-use cicerone_domain::{Conversation, Error, Timestamp};
+use cicerone_domain::{Error, Timestamp};
+use diesel::prelude::*;
 use diesel::result::{DatabaseErrorKind, Error as DieselError};
 
 use super::{ConversationRow, MetadataRow, NewMessageRow};
-use crate::columns::{narrow, time, to_json, to_long_json};
+use crate::columns::{narrow, time, to_json, to_long_json, wide};
 use crate::connection::AnyConnection;
 use crate::dialect::{self, TurnRow, Turns};
 use crate::error::TransactionError;
 use crate::gaps;
+use crate::schema::messages;
 use crate::usage::{self, StatisticsRow};
 
 const MESSAGES: i64 = 2;
@@ -41,17 +43,28 @@ impl Rows {
     }
 
     /// The messages, the first of which gets this position.
-    fn messages<'a>(&'a self, turn: &'a Turn, first: i64) -> [NewMessageRow<'a>; 2] {
+    fn messages<'a>(
+        &'a self,
+        turn: &'a Turn,
+        first: i64,
+        stored: Stored,
+    ) -> [NewMessageRow<'a>; 2] {
         let Turn { question, reply, receipt, .. } = turn;
         let sources_used = self.sources_used.as_deref();
         let receipt = receipt.as_ref().map(EncodedReceipt::as_str);
+        let reply = self.message(first + 1, reply, stored.replied_at);
         [
-            self.message(first, question),
-            NewMessageRow { sources_used, receipt, ..self.message(first + 1, reply) },
+            self.message(first, question, stored.asked_at),
+            NewMessageRow { sources_used, receipt, ..reply },
         ]
     }
 
-    fn message<'a>(&'a self, position: i64, message: &'a Message) -> NewMessageRow<'a> {
+    fn message<'a>(
+        &'a self,
+        position: i64,
+        message: &'a Message,
+        at: Timestamp,
+    ) -> NewMessageRow<'a> {
         NewMessageRow {
             conversation_id: &self.conversation_id,
             position,
@@ -59,7 +72,7 @@ impl Rows {
             role: message.role.name(),
             content: &message.content,
             sources_used: None,
-            created_at: message.timestamp.as_millis(),
+            created_at: at.as_millis(),
             receipt: None,
         }
     }
@@ -70,18 +83,19 @@ impl Rows {
 pub(crate) struct Stored {
     counts: ConversationCounts,
     updated_at: Timestamp,
+    /// The time of its question, which is not before that of the message in front of it.
+    asked_at: Timestamp,
+    /// The time of its reply.
+    replied_at: Timestamp,
 }
 
 impl Stored {
-    /// Writes the conversation as it is now into the turn.
-    pub(super) const fn write_to(self, turn: &mut Turn) {
+    /// The turn with the conversation as it is now.
+    pub(super) const fn of(self, mut turn: Turn) -> Turn {
         turn.conversation.counts = self.counts;
         turn.conversation.updated_at = self.updated_at;
-    }
-
-    /// The turn with the conversation as it is now.
-    pub(super) fn of(self, mut turn: Turn) -> Turn {
-        self.write_to(&mut turn);
+        turn.question.timestamp = self.asked_at;
+        turn.reply.timestamp = self.replied_at;
         turn
     }
 }
@@ -92,21 +106,21 @@ pub(super) fn append_rows(
     turn: &Turn,
     rows: &Rows,
 ) -> Result<Stored, TransactionError> {
-    let (first, stored) = place(c, turn)?;
+    let (first, stored) = place(c, turn, None)?;
     turn.check_continues_last(narrow("conversations.message_count", first)?)?;
     if let Some(row) = &rows.conversation {
         begin(c, turn, row, &rows.metadata)?;
     }
-    dialect::insert_messages(c, &rows.messages(turn, first))?;
+    dialect::insert_messages(c, &rows.messages(turn, first, stored))?;
     gaps::note_unanswered(c, turn, first)?;
     Ok(stored)
 }
 
 /// Stores a turn on PostgreSQL, and counts it.
 pub(super) fn append(c: &mut AnyConnection, turn: &Turn) -> Result<Stored, TransactionError> {
-    let (first, stored) = place(c, turn)?;
+    let (first, stored) = place(c, turn, None)?;
     turn.check_continues_last(narrow("conversations.message_count", first)?)?;
-    match insert_together(c, &[(turn, first)]) {
+    match insert_together(c, &[(turn, first, stored)]) {
         Err(TransactionError::Database(error)) if is_missing_agent(&error) => {
             Err(Error::not_found("agent", turn.conversation.agent_id).into())
         }
@@ -126,14 +140,18 @@ pub(super) fn append_all(
     turns: &[Turn],
 ) -> Result<Vec<Result<Stored, Error>>, TransactionError> {
     let not_placed = || Err(Error::internal("a turn was not placed"));
-    let mut placed: Vec<_> = turns.iter().map(|turn| (turn.clone(), not_placed())).collect();
+    let mut placed: Vec<_> = turns.iter().map(|turn| (turn, not_placed())).collect();
     let mut order: Vec<_> = placed.iter_mut().collect();
     // Everything that locks several conversations locks them in this order.
     order.sort_by_key(|(turn, _)| turn.conversation.id.to_string());
+    // The conversation of the turn before, and the time of its reply, which is not stored yet.
+    let mut before = None;
     for (turn, outcome) in order {
-        *outcome = match place(c, turn) {
+        let id = turn.conversation.id;
+        let last = before.filter(|(of, _)| *of == id).map(|(_, at)| at);
+        *outcome = match place(c, turn, last) {
             Ok((position, stored)) => {
-                stored.write_to(turn);
+                before = Some((id, stored.replied_at));
                 Ok((position, stored))
             }
             Err(TransactionError::Refused(error @ Error::NotFound { .. })) => Err(error),
@@ -142,19 +160,24 @@ pub(super) fn append_all(
     }
     let found: Vec<_> = placed
         .iter()
-        .filter_map(|(turn, outcome)| outcome.as_ref().ok().map(|(first, _)| (turn, *first)))
+        .filter_map(|(turn, outcome)| {
+            outcome.as_ref().ok().map(|(first, stored)| (*turn, *first, *stored))
+        })
         .collect();
     insert_together(c, &found)?;
     Ok(placed.into_iter().map(|(_, outcome)| outcome.map(|(_, stored)| stored)).collect())
 }
 
 /// Stores turns of one account on PostgreSQL, each with the position of its question, by one statement.
-fn insert_together(c: &mut AnyConnection, placed: &[(&Turn, i64)]) -> Result<(), TransactionError> {
-    let Some((one, _)) = placed.first() else { return Ok(()) };
+fn insert_together(
+    c: &mut AnyConnection,
+    placed: &[(&Turn, i64, Stored)],
+) -> Result<(), TransactionError> {
+    let Some((one, ..)) = placed.first() else { return Ok(()) };
     let account = one.conversation.account_id;
     let mut turns = Turns::of(account.to_string());
-    for (turn, position) in placed {
-        turns.push(row(turn, *position)?);
+    for (turn, position, stored) in placed {
+        turns.push(row(turn, *position, *stored)?);
         let (day, month) = usage::rows(account, turn.usage(), StatisticsRow::of(turn));
         turns.count(&day, &month);
     }
@@ -164,7 +187,7 @@ fn insert_together(c: &mut AnyConnection, placed: &[(&Turn, i64)]) -> Result<(),
     Err(TransactionError::internal("turns are not stored together on SQLite"))
 }
 
-fn row(turn: &Turn, position: i64) -> Result<TurnRow<'_>, TransactionError> {
+fn row(turn: &Turn, position: i64, stored: Stored) -> Result<TurnRow<'_>, TransactionError> {
     let conversation = &turn.conversation;
     let (reply, visitor) = (&turn.reply, conversation.visitor.as_ref());
     let pairs = conversation.metadata.pairs().iter().filter(|_| turn.is_first);
@@ -175,7 +198,7 @@ fn row(turn: &Turn, position: i64) -> Result<TurnRow<'_>, TransactionError> {
         metadata: to_json(&conversation.metadata)?,
         pairs: pairs.map(|(name, value)| (name.as_str(), value.as_str())).collect(),
         created_at: conversation.created_at.as_millis(),
-        updated_at: conversation.updated_at.as_millis(),
+        updated_at: stored.updated_at.as_millis(),
         channel: conversation.channel.name(),
         unanswered: i64::from(!turn.is_answered()),
         widget_id: conversation.widget_id.map(|id| id.to_string()),
@@ -183,10 +206,10 @@ fn row(turn: &Turn, position: i64) -> Result<TurnRow<'_>, TransactionError> {
         visitor: visitor.map(to_json).transpose()?,
         position,
         question: &turn.question.content,
-        asked_at: turn.question.timestamp.as_millis(),
+        asked_at: stored.asked_at.as_millis(),
         reply: &reply.content,
         sources_used: sources_used(turn)?,
-        replied_at: reply.timestamp.as_millis(),
+        replied_at: stored.replied_at.as_millis(),
         receipt: turn.receipt.as_ref().map(EncodedReceipt::as_str),
         gap_reason: reason_of(turn).map(GapReason::name),
     })
@@ -207,14 +230,24 @@ fn sources_used(turn: &Turn) -> Result<Option<String>, TransactionError> {
     (!sources.is_empty()).then(|| to_long_json(sources)).transpose()
 }
 
-/// The position of a turn's question. Counts the turn in its conversation.
-fn place(c: &mut AnyConnection, turn: &Turn) -> Result<(i64, Stored), TransactionError> {
+/// The position of a turn's question. Counts the turn in its conversation. `last` is the time of the message before, if
+/// that is not stored yet.
+fn place(
+    c: &mut AnyConnection,
+    turn: &Turn,
+    last: Option<Timestamp>,
+) -> Result<(i64, Stored), TransactionError> {
     let unanswered = i64::from(!turn.is_answered());
     if turn.is_first {
-        let counts = counts((MESSAGES, unanswered, 0, 0))?;
-        return Ok((0, Stored { counts, updated_at: turn.conversation.updated_at }));
+        let stored = Stored {
+            counts: counts((MESSAGES, unanswered, 0, 0))?,
+            updated_at: turn.conversation.updated_at,
+            asked_at: turn.question.timestamp,
+            replied_at: turn.reply.timestamp,
+        };
+        return Ok((0, stored));
     }
-    go_on(c, &turn.conversation, unanswered)
+    go_on(c, turn, unanswered, last)
 }
 
 /// Counts the reply of a turn that is not stored, and returns the turn.
@@ -282,16 +315,44 @@ fn begin(
 /// row, so that turns of one conversation are stored one after the other.
 fn go_on(
     c: &mut AnyConnection,
-    conversation: &Conversation,
+    turn: &Turn,
     unanswered: i64,
+    last: Option<Timestamp>,
 ) -> Result<(i64, Stored), TransactionError> {
+    let conversation = &turn.conversation;
     let (id, account) = (conversation.id.to_string(), conversation.account_id.to_string());
     let now = conversation.updated_at.as_millis();
     let stored = dialect::continue_conversation(c, (&id, &account), (MESSAGES, unanswered), now)?;
     let (messages, unanswered, up, down, updated_at) =
         stored.ok_or_else(|| Error::not_found("conversation", conversation.id))?;
-    let counts = counts((messages, unanswered, up, down))?;
-    Ok((messages - MESSAGES, Stored { counts, updated_at: time(updated_at) }))
+    let (first, updated_at) = (messages - MESSAGES, time(updated_at));
+    let last = match last {
+        // Nothing was stored since the turn read the conversation.
+        None if wide(conversation.counts.messages) == first => None,
+        None => message_at(c, &id, first - 1)?,
+        last => last,
+    };
+    let stored = Stored {
+        counts: counts((messages, unanswered, up, down))?,
+        updated_at,
+        asked_at: last.map_or(turn.question.timestamp, |last| last.max(turn.question.timestamp)),
+        replied_at: updated_at.max(turn.reply.timestamp),
+    };
+    Ok((first, stored))
+}
+
+/// The time of a message.
+fn message_at(
+    c: &mut AnyConnection,
+    conversation: &str,
+    position: i64,
+) -> Result<Option<Timestamp>, TransactionError> {
+    let at: Option<i64> = messages::table
+        .find((conversation, position))
+        .select(messages::created_at)
+        .get_result(c)
+        .optional()?;
+    Ok(at.map(time))
 }
 
 /// The columns of counts: messages, unanswered, rated up and rated down.

@@ -209,14 +209,20 @@ async fn turns_of_one_conversation_never_interleave() {
         let agent = world.agent().await;
         let conversation = world.conversation(&agent, &[]).await;
         let other = world.reopen();
-        let turns: Vec<Turn> =
+        let mut turns: Vec<Turn> =
             (0..40).map(|n| world.next_turn(&conversation, &format!("Question {n}"))).collect();
+        // Each was asked before others that were stored before it.
+        for turn in &mut turns {
+            turn.question.timestamp = conversation.updated_at;
+        }
         let appends = turns.iter().enumerate().map(|(number, turn)| {
             let storage = if number % 2 == 0 { &world.storage } else { &other };
             storage.append_turn(turn.clone(), None)
         });
+        let mut stored = Vec::new();
         for result in futures_util::future::join_all(appends).await {
-            result.unwrap();
+            let turn = result.unwrap();
+            stored.push((turn.number(), turn.question.timestamp, turn.reply.timestamp));
         }
         let found = world.storage.find_conversation(&world.scope(), conversation.id).await;
         let (conversation, messages) = found.unwrap().unwrap();
@@ -227,6 +233,14 @@ async fn turns_of_one_conversation_never_interleave() {
         }
         let last = turns.iter().map(|turn| turn.conversation.updated_at).max();
         assert_eq!(Some(conversation.updated_at), last, "the time of the latest message stays");
+        let mut times: Vec<_> =
+            messages.items.iter().map(|placed| placed.message.timestamp).collect();
+        times.reverse();
+        assert!(times.is_sorted(), "{times:?}");
+        stored.sort_unstable();
+        let told: Vec<_> =
+            stored.iter().flat_map(|(_, asked, replied)| [*asked, *replied]).collect();
+        assert_eq!(told, times[2..]);
     })
     .await;
 }

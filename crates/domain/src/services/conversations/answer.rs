@@ -106,7 +106,7 @@ impl Conversations {
     ) -> Result<Turn, Error> {
         let Accepted { context, message, question, stages, permit, progress, pass, visitor } =
             accepted;
-        let (mut message, mut progress) = (message, progress);
+        let (mut message, mut progress, mut question) = (message, progress, question);
         let ConversationContext { agent, conversation, is_last_answered } = context;
         let (conversation, stored) = conversation.unzip();
         let sent = message.handling.history.take();
@@ -144,6 +144,9 @@ impl Conversations {
         }
         let receipt = receipt.map(Receipt::encode).transpose().map_err(Error::internal)?.flatten();
 
+        // The clocks of servers differ a little; times within a conversation do not decrease.
+        let last = conversation.as_ref().map(|conversation| conversation.updated_at);
+        question.timestamp = last.map_or(question.timestamp, |last| last.max(question.timestamp));
         let now = self.clock.now().max(question.timestamp);
         let ModelReply { text, cited, tokens, is_cut, .. } = reply;
         let cited = cited.iter().filter_map(|at| passages.get(*at));
