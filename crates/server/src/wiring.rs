@@ -70,6 +70,7 @@ impl Parts {
     ) -> Result<Self, Failure> {
         let adapters = Adapters::open(configuration, environment, own).await?;
         if own.is_some() {
+            warn_of_own_folder(configuration);
             // A bucket that does not answer must not delay the start.
             tokio::spawn(check_objects(adapters.storage.clone(), adapters.objects.clone()));
         }
@@ -342,6 +343,19 @@ pub(crate) fn egress(
     };
     Egress::new(settings, Arc::new(SystemResolver))
         .map_err(|error| Failure::because("cannot set up the client for websites", &error))
+}
+
+/// Warns if uploads are in the data directory although other servers may share the database: the others answer requests for
+/// these files with 503. There is no warning if the setting names the folder.
+fn warn_of_own_folder(configuration: &Configuration) {
+    if !configuration.is_embedded() && configuration.settings.object_store_url.is_none() {
+        let folder = &configuration.object_store_url;
+        tracing::warn!(
+            folder,
+            "uploads are in the data directory, where other servers on this database do not find them: set \
+             `CICERONE_OBJECT_STORE_URL` to one place for all servers, or to this folder if this is the only one"
+        );
+    }
 }
 
 /// Warns if the object store has none of the files that were uploaded last: the folder may not be mounted, or the setting

@@ -64,6 +64,20 @@ async fn an_agent_lives_and_dies() {
 }
 
 #[tokio::test]
+async fn a_server_that_keeps_uploads_to_itself_says_so() {
+    const WARNING: &str = "uploads are in the data directory";
+    let Some([alone]) = servers() else { return };
+    alone.log_with(WARNING).await;
+    let url = Cluster::shared().unwrap().empty_database().to_string();
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::of(&program())
+        .env("CICERONE_DATABASE_URL", url)
+        .env("CICERONE_OBJECT_STORE_URL", format!("file:{}", folder.path().display()))
+        .start();
+    assert!(!server.stderr().contains(WARNING), "{}", server.stderr());
+}
+
+#[tokio::test]
 async fn every_write_is_idempotent() {
     let Some([server]) = servers() else { return };
     let client = server.client();
