@@ -21,6 +21,7 @@ use cicerone_domain::ports::{PassageFeed, PassageIndex, Stages};
 use cicerone_domain::retrieval::{AgentVersion, Found, Query};
 use cicerone_domain::{Error, Id, kind};
 use parking_lot::Mutex;
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use crate::meaning::{Meaning, MeaningConfig, MeaningPorts, WINDOW};
@@ -54,7 +55,8 @@ const LARGE_SEARCHES: u64 = 4;
 /// them takes up to 5 ms, and the index takes about ten times the bytes of the passages.
 const SMALL_BYTES: u64 = 64 * 1_024;
 
-/// How long a question waits until the index of its agent is up to date, before it is refused. The work goes on.
+/// How long a question waits for its search, including that the index of its agent is brought up to date, before it is refused. The
+/// work on the index goes on.
 const QUESTION_PATIENCE: Duration = Duration::from_secs(30);
 /// How long a deletion waits for the removal of its text from the index. Searches do not depend on it.
 const DELETION_PATIENCE: Duration = Duration::from_secs(1);
@@ -162,34 +164,46 @@ impl Index {
         if let Some(snapshot) = self.shared.current(agent) {
             return Ok(Some(snapshot));
         }
-        // In a separate task: if the caller is cancelled, the change must still be finished.
+        // If the caller is cancelled, the change must still be finished.
         let work = synchronisation::synchronise(Arc::clone(&self.shared), agent, urgency);
-        let work = tokio::spawn(work);
-        match urgency {
-            Urgency::Question => {
-                let done = timeout(QUESTION_PATIENCE, work).await.map_err(|_| Error::Overloaded)?;
-                done.map_err(Error::internal)?
+        detached(agent.id, "an index is not up to date", work).await
+    }
+
+    /// Searches the index of an agent, which is rebuilt if it cannot be read.
+    async fn search_repaired(
+        &self,
+        agent: AgentVersion,
+        query: &Query,
+        limit: usize,
+    ) -> Result<Found, Error> {
+        let urgency = Urgency::Question;
+        let Some(snapshot) = self.in_step(agent, urgency).await? else {
+            return Ok(Found::default());
+        };
+        match self.search_in(snapshot, agent.account_id, query, limit).await? {
+            Ok(found) => Ok(found),
+            Err(error) if Unusable::is_exhaustion(&error) => {
+                Err(synchronisation::exhausted(agent.id, error))
             }
-            Urgency::Learning => work.await.map_err(Error::internal)?,
+            Err(error) => {
+                tracing::warn!(agent = %agent.id, %error, "an index cannot be read and is rebuilt");
+                self.discard(agent.id).await?;
+                let Some(snapshot) = self.in_step(agent, urgency).await? else {
+                    return Ok(Found::default());
+                };
+                let found = self.search_in(snapshot, agent.account_id, query, limit).await?;
+                found.map_err(Error::unavailable)
+            }
         }
     }
 
-    /// Runs `work` to its end, but waits for it only for a moment. If it fails later, the log says so.
+    /// Runs `work` to its end, but waits at most [`DELETION_PATIENCE`]. A later failure is logged.
     async fn briefly<F>(agent: Id<kind::Agent>, work: F) -> Result<(), Error>
     where
         F: Future<Output = Result<(), Error>> + Send + 'static,
     {
-        let mut work = tokio::spawn(work);
-        if let Ok(done) = timeout(DELETION_PATIENCE, &mut work).await {
-            return done.map_err(Error::internal)?;
-        }
-        tokio::spawn(async move {
-            if let Err(error) = work.await.map_err(Error::internal).flatten() {
-                let error = &error as &dyn std::error::Error;
-                tracing::warn!(agent_id = %agent, error, "deleted text stays in the index until the next search or sweep");
-            }
-        });
-        Ok(())
+        let stays = "deleted text stays in the index until the next search or sweep";
+        timeout(DELETION_PATIENCE, detached(agent, stays, work)).await.unwrap_or(Ok(()))
     }
 
     /// Searches on this thread if that takes a fraction of a millisecond, otherwise on one for slow work.
@@ -248,25 +262,8 @@ impl PassageIndex for Index {
         query: &Query,
         limit: usize,
     ) -> Result<Found, Error> {
-        let urgency = Urgency::Question;
-        let Some(snapshot) = self.in_step(agent, urgency).await? else {
-            return Ok(Found::default());
-        };
-        match self.search_in(snapshot, agent.account_id, query, limit).await? {
-            Ok(found) => Ok(found),
-            Err(error) if Unusable::is_exhaustion(&error) => {
-                Err(synchronisation::exhausted(agent.id, error))
-            }
-            Err(error) => {
-                tracing::warn!(agent = %agent.id, %error, "an index cannot be read and is rebuilt");
-                self.discard(agent.id).await?;
-                let Some(snapshot) = self.in_step(agent, urgency).await? else {
-                    return Ok(Found::default());
-                };
-                let found = self.search_in(snapshot, agent.account_id, query, limit).await?;
-                found.map_err(Error::unavailable)
-            }
-        }
+        let search = self.search_repaired(agent, query, limit);
+        timeout(QUESTION_PATIENCE, search).await.map_err(|_| Error::Overloaded)?
     }
 
     async fn meaning(&self, agent: AgentVersion, query: &Query, stages: &Stages) -> Option<Vector> {
@@ -329,6 +326,24 @@ impl PassageIndex for Index {
         };
         Self::briefly(agent, work).await
     }
+}
+
+/// Runs `work` to its end in a task of its own, even if the caller stops waiting. A failure after that is logged, with what it
+/// `means`.
+async fn detached<T, F>(agent: Id<kind::Agent>, means: &'static str, work: F) -> Result<T, Error>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, Error>> + Send + 'static,
+{
+    let (sender, receiver) = oneshot::channel();
+    tokio::spawn(async move {
+        let done = tokio::spawn(work).await.map_err(Error::internal).flatten();
+        if let Err(Err(error)) = sender.send(done) {
+            let error = &error as &dyn std::error::Error;
+            tracing::warn!(agent_id = %agent, error, "{means}");
+        }
+    });
+    receiver.await.map_err(Error::internal)?
 }
 
 /// Removes a folder, if there is one.
