@@ -311,7 +311,9 @@ impl PairsText {
     fn as_of(&self, bytes: usize) -> Option<Self> {
         let (items, space) = self.parts()?;
         let (before, after) = items.split_at_checked(bytes.checked_sub(1 + space.len())?)?;
-        after.starts_with(',').then(|| Self([before, "]", space].concat().into()))
+        let earlier = after.starts_with(',').then(|| Self([before, "]", space].concat().into()))?;
+        // The comma may be within a pair.
+        count_items(&earlier.0).map(|_| earlier)
     }
 
     /// The pairs, read.
@@ -401,6 +403,11 @@ mod tests {
             }
             for bytes in [0, 1, 2, last.bytes() - 1, last.bytes() + 1, usize::MAX] {
                 assert_eq!(last.clone().as_of(bytes), None);
+            }
+            // A comma within a pair ends no array.
+            for (comma, _) in last.as_text().match_indices(',') {
+                let cut = last.clone().as_of(comma + 1);
+                assert!(cut.is_none_or(|cut| read("qa", &cut.as_text()).is_ok()));
             }
         }
         let text = read("text", "It opens at nine.").unwrap();
