@@ -1,6 +1,6 @@
 //! Every limit of the service, with its unit in its name.
 //!
-//! Lengths count Unicode scalar values, never bytes.
+//! Lengths in `_CHARS` count Unicode scalar values.
 
 /// Milliseconds of a day.
 pub const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;

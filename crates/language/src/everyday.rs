@@ -125,7 +125,7 @@ const LIGHT: &[(Lang, &str)] = &[
     ),
 ];
 
-/// What is known of the words of a language, by their analysed forms.
+/// The equivalents and the light words of a language, by analysed form.
 #[derive(Default)]
 struct Known {
     equivalents: HashMap<String, Vec<String>>,

@@ -4,8 +4,8 @@ use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::decompose_compatible;
 use whatlang::Lang;
 
-/// `text` in lower case, with ordinary forms for full-width and presentation forms, and ASCII digits for
-/// all decimal digits. Stemmers and lists of stop words expect this.
+/// `text` in lower case, with ordinary forms for full-width and presentation forms, and ASCII digits for those of several
+/// scripts. Stemmers and lists of stop words expect this.
 pub(crate) fn lower(word: &str, language: Option<Lang>) -> String {
     if word.is_ascii() && language != Some(Lang::Tur) {
         return word.to_ascii_lowercase();
@@ -131,7 +131,7 @@ fn plain(character: char) -> Option<&'static str> {
     })
 }
 
-/// The ASCII digit of the same value, for the digits of Arabic, Persian and the Indic scripts.
+/// The ASCII digit of the same value, for the digits of Arabic, Persian, Devanagari, Bengali, Thai, Lao and Burmese.
 fn ascii_digit(character: char) -> Option<char> {
     const ZEROS: [u32; 7] = [0x660, 0x6F0, 0x966, 0x9E6, 0xE50, 0xED0, 0x1040];
     let code = u32::from(character);

@@ -81,7 +81,7 @@ fn push_sentence(sentences: &mut Vec<Range<usize>>, text: &str, range: Range<usi
     }
 }
 
-/// The piece that begins at `start`, without surrounding white space; `None` if it is only white space.
+/// Adds the range of `piece`, which begins at `start`, without surrounding white space. Adds nothing if it is only white space.
 fn push_trimmed(sentences: &mut Vec<Range<usize>>, start: usize, piece: &str) {
     let trimmed = piece.trim();
     if !trimmed.is_empty() {

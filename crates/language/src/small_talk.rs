@@ -34,7 +34,7 @@ struct Phrases {
     farewell: &'static str,
     thanks: &'static str,
     agreement: &'static str,
-    /// What may accompany the others.
+    /// Phrases that say nothing alone, but may stand beside the others: "very much".
     beside: &'static str,
 }
 

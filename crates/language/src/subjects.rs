@@ -62,7 +62,7 @@ const PRONOUNS: [&str; 9] = ["he", "it", "she", "that", "these", "they", "this",
 /// Words that join a subject with its definition.
 const COPULAS: [&str; 14] =
     ["is", "are", "was", "were", "ist", "sind", "est", "es", "è", "é", "means", "—", "–", "-"];
-/// What a name may be followed by: "The VACUUM command rebuilds …".
+/// Nouns that may follow a name and say what it names: "The VACUUM command rebuilds …".
 const KINDS: [&str; 20] = [
     "attribute",
     "class",
@@ -100,7 +100,7 @@ const GENRES: [&str; 8] = [
 const NAME_WORDS: usize = 4;
 /// The longest heading that can name a subject, in bytes.
 const HEADING_BYTES: usize = 200;
-/// The letters of a word that has no plural here.
+/// A final `s` is a plural ending only after more than this many bytes: "HTTPS" is not a plural.
 const SHORT_WORD: usize = 4;
 /// The longest name, and the longest beginning of a line in which a term is looked for, in bytes.
 const TERM_BYTES: usize = 120;
@@ -333,8 +333,7 @@ fn without_name<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     (ends && beginning.bytes().zip(name.bytes()).all(is_same)).then_some(rest)
 }
 
-/// Whether a word may be a verb in the third person, which says what something does; after what kind of thing it is, any
-/// such word is one.
+/// Whether a word may be a verb in the third person. After a word such as "command", shorter words count too.
 fn is_verb(word: &str, is_kind: bool) -> bool {
     let is_long = word.len() > if is_kind { 3 } else { 4 };
     is_long

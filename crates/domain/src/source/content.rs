@@ -28,7 +28,7 @@ pub enum SourceContent {
     File(Id<kind::Upload>),
     /// Question/answer pairs.
     Qa(PairsText),
-    /// A text or pairs that were not read: a change of other fields does not need what may have megabytes.
+    /// A text or pairs that were not loaded, because they may have megabytes and only other fields change.
     Unread {
         /// The type of the source.
         source_type: SourceType,
@@ -76,7 +76,7 @@ impl SourceContent {
         }
     }
 
-    /// This content as it was when it had that many bytes; `None` if it never had. Only pairs change, and only by
+    /// The content at the time when it had `bytes` bytes; `None` if there was no such time. Only pairs ever grow, by
     /// [additions](PairsText::with).
     pub fn as_of(self, bytes: usize) -> Option<Self> {
         if self.bytes() == bytes {
@@ -253,8 +253,8 @@ impl PairsText {
         &self.0
     }
 
-    /// The array with these pairs appended. Its existing items and the space after the array are unchanged, so that
-    /// what there was before can be told from it.
+    /// The array with these pairs appended. Its existing items and the space after the array are unchanged, so that the
+    /// earlier array can be recovered from the new one.
     ///
     /// # Errors
     ///

@@ -18,7 +18,7 @@ impl Source {
         self.grow(content)
     }
 
-    /// Replaces the pairs by `content`, to which pairs were added. The previous ones need not have been read.
+    /// Sets `content`, which is the previous pairs and further ones. The previous pairs need not be loaded.
     ///
     /// # Errors
     ///

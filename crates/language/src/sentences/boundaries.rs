@@ -87,7 +87,7 @@ fn is_mark(character: char) -> bool {
     is_combining_mark(character) || matches!(character, '\u{FF9E}' | '\u{FF9F}')
 }
 
-/// The same, for a line of characters whose category is known.
+/// Calls `each` with the boundaries of a line in which every character has a category.
 fn ends_of_plain(line: &str, mut each: impl FnMut(usize)) {
     let mut from = 0;
     let bytes = line.as_bytes();

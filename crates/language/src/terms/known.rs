@@ -22,7 +22,8 @@ struct Known {
     count: usize,
 }
 
-/// What `with` makes of the form of `word`, which is computed by `analyse` if it is not cached. Neither may analyse another word.
+/// Calls `with` with the form of `word`, from the cache or from `analyse`. Neither closure may call this function: the cache is
+/// borrowed.
 pub(super) fn form<T>(
     word: &str,
     language: Option<Lang>,

@@ -51,7 +51,7 @@ pub(super) struct Choice<'a> {
     pub(super) best: f32,
     /// The longest reply that the profile allows, in characters.
     pub(super) limit: usize,
-    /// What a definition is asked for of.
+    /// The subject, if the question asks for a definition.
     pub(super) subject: Option<Subject>,
 }
 

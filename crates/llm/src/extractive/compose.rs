@@ -7,7 +7,7 @@ use super::naming::name;
 use super::plain;
 use super::units::{Kind, Unit, fence_of};
 
-/// The longest item of a list that is quoted with what says what the list is, in words.
+/// The longest list item, in words, that is quoted with the sentence or heading above its list.
 const FRAGMENT_WORDS: usize = 8;
 
 /// The reply: the sentences of each passage in their order, with passages separated. If there is room within `limit`
@@ -83,7 +83,7 @@ fn passage<'a>(quoted: &Quoted<'a>, names: &mut Names<'_, 'a>) -> String {
         {
             piece = format!("{}: {piece}", plain::inline(term));
         }
-        // Neither can an item that is not a sentence: "Drones" below "You may not bring".
+        // An item that is not a sentence cannot be understood without the text above its list: "Drones" below "You may not bring".
         if before.is_none_or(|before| before.block != unit.block)
             && let Some(lead) = lead(quoted, unit, before)
         {
@@ -109,8 +109,8 @@ fn passage<'a>(quoted: &Quoted<'a>, names: &mut Names<'_, 'a>) -> String {
     text
 }
 
-/// What says what the items of a list are, if they are no sentences: the sentence before the list if it introduces it, otherwise the
-/// heading above it. `None` if `before`, which is quoted before the unit, is that sentence, and for other units.
+/// The text above a list that explains its items, if the item is not a sentence: the sentence before the list if it introduces
+/// it, otherwise the heading above it. `None` if `before`, which is quoted before the unit, is that sentence, and for other units.
 fn lead(quoted: &Quoted<'_>, unit: &Unit, before: Option<&Unit>) -> Option<String> {
     if !matches!(unit.kind, Kind::Item { .. }) || !is_fragment(quoted.text(unit)) {
         return None;

@@ -15,7 +15,7 @@ use tantivy::schema::{
 /// Raised whenever the fields, the analysis or the stored data change. An index of another version is rebuilt from the
 /// database. Since 3, the version of a source never identifies two contents; since 4, answers and defined terms have
 /// their own fields, and the small words of questions are marked; since 5, passages have the ids of their documents;
-/// since 6, what is stored of a passage is text.
+/// since 6, what is stored of a passage is text; since 7, more words of questions are stop words.
 pub(crate) const VERSION: u32 = 7;
 
 /// The fields of an index. Invariant: no field has positions; neighbouring words are in a separate field.

@@ -13,7 +13,7 @@ pub(super) struct Headings {
 }
 
 impl Headings {
-    /// Those of a passage, with these words above all of it.
+    /// Starts at the beginning of a passage. `outer` are the words in the headings above the whole passage.
     pub(super) const fn new(outer: Mask) -> Self {
         Self { outer, inner: Vec::new() }
     }
@@ -33,14 +33,14 @@ impl Headings {
     }
 }
 
-/// The words of the question that tell the sections of a passage apart: a heading has them, and no text does.
-pub(super) struct Naming {
+/// The words of the question that occur in some headings of a passage and in none of its text. They show which section is meant.
+pub(super) struct Distinguishing {
     words: Mask,
     /// The weight of those above one unit, at most.
     most: f32,
 }
 
-impl Naming {
+impl Distinguishing {
     /// Those of a passage whose units have the words `own`.
     pub(super) fn of(quoted: &Quoted<'_>, own: &[Mask], matcher: &Matcher<'_>) -> Self {
         if matcher.has_pieces() {

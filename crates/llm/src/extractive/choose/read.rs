@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cicerone_domain::retrieval::Hit;
 use cicerone_language::{Language, Subject, defined_term};
 
-use super::headings::{Headings, Naming};
+use super::headings::{Distinguishing, Headings};
 use super::quoted::{Quoted, ends_sentence, is_question};
 use super::rows::{columns, key, name_of, value_as_word};
 use crate::extractive::asking::is_explained;
@@ -173,7 +173,7 @@ pub(super) struct Read<'a> {
     pub(super) own: Vec<Mask>,
     /// The words that only ask for a measure: each unit with a value of it has them.
     pub(super) of_measure: Mask,
-    /// Those in the header of the table that a unit is a row of; `None` if there is none.
+    /// For each row, the words of the question in the header of its table; `None` for other units and without a header.
     pub(super) columns: Vec<Option<Mask>>,
     /// The share of the words of a row's first cell that are in the question; 0 for other units.
     pub(super) keys: Vec<f32>,
@@ -301,7 +301,7 @@ impl<'a> Read<'a> {
     /// headings.
     fn score(&mut self, matcher: &Matcher<'_>, asked: &Asked<'_>, terms: &[Mask], prior: f32) {
         let mut headings = Headings::new(self.above);
-        let naming = Naming::of(&self.quoted, &self.own, matcher);
+        let distinguishing = Distinguishing::of(&self.quoted, &self.own, matcher);
         let asked_for = matcher.weight(Mask::MAX);
         let total = asked_for.max(f32::MIN_POSITIVE);
         let mut before: (Option<usize>, Mask) = (None, 0);
@@ -328,7 +328,7 @@ impl<'a> Read<'a> {
             let context = BEFORE * matcher.weight(previous & !said)
                 + TITLED * matcher.weight(titled & !previous & !said)
                 + ABOVE * matcher.weight(heading & !titled & !previous & !said)
-                + (1.0 - ABOVE) * matcher.weight(heading & naming.words() & !said);
+                + (1.0 - ABOVE) * matcher.weight(heading & distinguishing.words() & !said);
             let of_term = OF_TERM * matcher.weight(*term);
             let share = matcher.weight(said) / total;
             let mut score = share + (context + of_term) / total;
@@ -380,7 +380,7 @@ impl<'a> Read<'a> {
                 headings.enter(text, *own);
                 score *= ASKS;
             }
-            if let Some(share) = naming.share(heading, matcher) {
+            if let Some(share) = distinguishing.share(heading, matcher) {
                 score *= ELSEWHERE + (1.0 - ELSEWHERE) * share;
             }
             if self.quoted.is_dangling(index) {

@@ -36,8 +36,8 @@ impl Read<'_> {
         })
     }
 
-    /// The first and last row of a table, or item of a list, of which none has a word of the question itself, if it is short: then
-    /// its heading or header is asked for, and all of it answers. The heading of a list must have words of the question, or
+    /// The first and last unit of a short table or list in which no unit has a word of the question. Its heading or header was
+    /// asked for, so all of it is the answer. The heading of a list must have words of the question, or
     /// the sentence that introduces it.
     pub(super) fn whole_block(&self, unit: usize) -> Option<(usize, usize)> {
         let units = self.quoted.units();
@@ -112,8 +112,8 @@ pub(super) fn columns(units: &[Unit], own: &[Mask]) -> Vec<Option<Mask>> {
     units.iter().zip(own).map(of).collect()
 }
 
-/// Replaces the words that only ask for a measure, as in "What does a berth cost?", by its values: a unit with one has these words,
-/// and no other unit has them. Nothing changes if no unit has a value.
+/// Counts the words that only ask for a measure, as in "What does a berth cost?", as present in units with a value of it, and as
+/// absent in all others. Nothing changes if no unit has a value.
 pub(super) fn value_as_word(
     measure: &Attribute,
     words: Mask,

@@ -47,7 +47,7 @@ pub(super) fn with_scratch<T>(work: impl FnOnce(&mut Scratch) -> T) -> T {
 }
 
 impl Scratch {
-    /// Scores every passage of an index that has this many passage numbers.
+    /// Scores every passage of an index.
     pub(super) fn score(&mut self, snapshot: &Snapshot, looked: &Looked<'_>) {
         let numbers = snapshot.content.numbers() as usize;
         self.asked.clear();
