@@ -35,6 +35,9 @@ use self::replies::Replies;
 /// A pair that was found first is replaced by another pair or passage that covers this much more of the
 /// question.
 const PAIR_LEEWAY: f32 = 0.3;
+/// A pair is close behind a passage of another kind if it is among this many passages and has this share of the score.
+const CLOSE_PASSAGES: usize = 3;
+const CLOSE: f32 = 0.7;
 /// The longest quotation of a passage that was found by its meaning, in characters, unless its
 /// first sentence is longer.
 const LEAD_CHARS: usize = 300;
@@ -167,8 +170,8 @@ fn matching_pair(passages: &[Hit]) -> Option<usize> {
         let coverage = passages.get(pair).map_or(0.0, |pair| pair.coverage);
         return (coverage + PAIR_LEEWAY >= best_other).then_some(pair);
     }
-    passages.iter().take(3).position(|hit| {
-        answers(hit) && hit.coverage >= best_other && hit.score >= 0.7 * first.score
+    passages.iter().take(CLOSE_PASSAGES).position(|hit| {
+        answers(hit) && hit.coverage >= best_other && hit.score >= CLOSE * first.score
     })
 }
 

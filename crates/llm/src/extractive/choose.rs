@@ -41,6 +41,10 @@ const COVERED: f32 = 0.3;
 /// A further sentence needs this share of the score of the best one, and more if it has no word of the question.
 const WORTH_ADDING: f32 = 0.3;
 const WORTH_GOING_ON: f32 = 0.5;
+/// The factor for the sentences of a passage whose score is nothing beside that of the best one.
+const LAST_PRIOR: f32 = 0.7;
+/// A sentence repeats another if the shorter one has this share of its words in common with it.
+const REPEATED_PERCENT: usize = 80;
 
 /// The sentences to quote.
 #[derive(Debug, Default)]
@@ -92,7 +96,7 @@ pub(super) fn sentences<'a>(
 pub(super) fn prior(request: &ReplyRequest, hit: &Hit) -> f32 {
     let top = request.passages.first().map_or(1.0, |hit| hit.score);
     let share = if top > 0.0 { (hit.score / top).clamp(0.0, 1.0) } else { 1.0 };
-    0.7 + 0.3 * share
+    LAST_PRIOR + (1.0 - LAST_PRIOR) * share
 }
 
 /// An unfinished choice.
@@ -295,7 +299,7 @@ impl<'a, 'm> Pick<'a, 'm> {
         let words = words(read.quoted.unit_text(unit));
         self.said.iter().any(|theirs| {
             let common = words.iter().filter(|word| theirs.binary_search(word).is_ok()).count();
-            common * 10 >= words.len().min(theirs.len()) * 8
+            common * 100 >= words.len().min(theirs.len()) * REPEATED_PERCENT
         })
     }
 

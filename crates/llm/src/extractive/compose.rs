@@ -5,7 +5,7 @@ use cicerone_language::defined_term;
 use super::choose::Quoted;
 use super::naming::name;
 use super::plain;
-use super::units::{Kind, Unit, fence_of};
+use super::units::{Kind, STOPS, Unit, fence_of};
 
 /// The longest list item, in words, that is quoted with the sentence or heading above its list.
 const FRAGMENT_WORDS: usize = 8;
@@ -138,7 +138,8 @@ fn is_fragment(item: &str) -> bool {
     let is_short = text.split_whitespace().nth(FRAGMENT_WORDS).is_none();
     is_short
         && !text.contains([':', '：', '`', '=', '–', '—'])
-        && !text.ends_with(['.', '!', '?', '。', '！', '？', '।', '؟', ';'])
+        && !text.ends_with(STOPS)
+        && !text.ends_with(';')
 }
 
 /// The term, an option or other code, that the paragraph of a sentence defines; `None` if the
@@ -158,9 +159,7 @@ fn gap(before: &Unit, unit: &Unit, text: &str) -> &'static str {
     // A value stands on a line of its own, also if it ends with a remark: "Weight: 24 kg (size M)".
     let last = text.lines().next_back().unwrap_or_default();
     let sentence = last.trim_end_matches(['”', '"', ')']);
-    if before.block != unit.block
-        && !sentence.ends_with(['.', '!', '?', '。', '！', '？', '।', '؟'])
-    {
+    if before.block != unit.block && !sentence.ends_with(STOPS) {
         return "\n";
     }
     let inner = text.trim_end_matches(['”', '’', '）']);

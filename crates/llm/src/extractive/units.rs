@@ -7,6 +7,8 @@ use std::ops::Range;
 
 use cicerone_language::sentences;
 
+/// What a sentence ends with.
+pub(super) const STOPS: [char; 8] = ['.', '!', '?', '。', '！', '？', '।', '؟'];
 /// Longest heading of plain text, in characters.
 const HEADING_CHARS: usize = 60;
 /// As many lines in a row that look like headings of plain text are a list without marks, whose last line is a heading only if it

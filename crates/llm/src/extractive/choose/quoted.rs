@@ -9,7 +9,7 @@ use compact_str::CompactString;
 
 use crate::extractive::plain::inline;
 use crate::extractive::readings::Reading;
-use crate::extractive::units::{Kind, Unit};
+use crate::extractive::units::{Kind, STOPS, Unit};
 
 /// A sentence that refers to the previous one is quoted with it if both together have at most this
 /// many characters.
@@ -257,12 +257,12 @@ fn goes_on(text: &str) -> bool {
 }
 
 fn ends_with_stop(text: &str) -> bool {
-    text.ends_with(['.', '!', '?', '。', '！', '？', '।', '؟'])
+    text.ends_with(STOPS)
 }
 
 pub(super) fn ends_sentence(text: &str) -> bool {
     let inner = text.trim_end_matches(['”', '’', '"', '\'', ')', '）', '»', '」', '*', '_']);
-    inner.ends_with(['.', '!', '?', ':', ';', ',', '…', '。', '！', '？', '：', '।', '؟'])
+    inner.ends_with(STOPS) || inner.ends_with([':', ';', ',', '…', '：'])
 }
 
 pub(super) fn is_question(text: &str) -> bool {
