@@ -62,7 +62,7 @@ pub(super) fn parse(text: &str, format: Format) -> Result<Manifest, String> {
             let error = error.without_snippet();
             let said = match error {
                 serde_saphyr::Error::DuplicateMappingKey { key: Some(key), .. } => {
-                    format!("`{key}` is given twice")
+                    format!("duplicate key `{key}`")
                 }
                 _ => error.to_string(),
             };
@@ -129,7 +129,7 @@ mod tests {
             (
                 "version: 1\nset: s\nset: t\n",
                 Format::Yaml,
-                ["`set` is given twice", "line 3", "column 1"],
+                ["duplicate key `set`", "line 3", "column 1"],
             ),
             ("version: one\nset: s\n", Format::Yaml, ["line 1", "column 10", ""]),
             ("version: 1\nset: [\n", Format::Yaml, ["line", "column", ""]),
