@@ -7,10 +7,17 @@
 //!   order is that of start-time fair queueing (Goyal, Vin and Cheng, 1997), so that a party with a
 //!   thousand waiting requests does not come before one with a single request.
 //! - A party that holds less than its share is served even if others hold everything, out of a *reserve* beyond the
-//!   capacity. So a newcomer does not wait until another party is done.
+//!   capacity. So a newcomer does not wait until another party is done. A party's only request is served even if it is
+//!   larger than a share, out of half of the reserve: otherwise no reserve would help large requests if there are many
+//!   parties.
+//!
+//! Parties that keep what they hold leave a share to each of the next ones for as long as the reserve lasts: the first
+//! has everything, the second half as much, the third a third. A reserve as large as the capacity suffices for three
+//! parties, one of twice the capacity for ten. Beyond that, newcomers wait until somebody returns something, so a pool
+//! is for what is held briefly.
 //!
 //! Invariant: the units in use never exceed capacity and reserve together, and they exceed the capacity only by units
-//! granted to parties that then held no more than their share.
+//! granted to parties that then held no more than their share, or a single request.
 
 mod permit;
 mod state;
@@ -76,14 +83,13 @@ impl<K: Party> FairPool<K> {
         Self { shared: Arc::new(Shared { state, idle: Notify::new() }) }
     }
 
-    /// Takes `units` if they are free and nobody waits, or if `party` holds less than its share and the
-    /// reserve has them. `None` otherwise.
+    /// Takes `units` if they are free and nobody waits, or if the reserve has them for `party`. `None` otherwise.
     ///
     /// More units than the capacity count as the capacity.
     pub fn try_acquire(&self, party: K, units: u64) -> Option<FairPermit<K>> {
         let mut state = self.shared.lock();
         let units = state.clamped(units);
-        state.admits(party, units).then(|| {
+        state.admits(party, units, 0).then(|| {
             state.grant(party, units);
             FairPermit::new(Arc::clone(&self.shared), party, units)
         })
@@ -107,8 +113,20 @@ impl<K: Party> FairPool<K> {
     ///
     /// Dropping the future gives up the place in the queue. The wait has no time limit of its own.
     pub async fn acquire(&self, party: K, units: u64, urgency: Urgency) -> FairPermit<K> {
+        self.acquire_more(party, units, 0, urgency).await
+    }
+
+    /// The same for a request that grows: it holds `own` units of the pool already. As long as it is the only one of its
+    /// party, it may grow beyond a share as if it had asked for everything at once.
+    pub async fn acquire_more(
+        &self,
+        party: K,
+        units: u64,
+        own: u64,
+        urgency: Urgency,
+    ) -> FairPermit<K> {
         loop {
-            let (_place, granted) = match self.enter(party, units, urgency) {
+            let (_place, granted) = match self.enter(party, (units, own), urgency) {
                 Ok(permit) => return permit,
                 Err(waiting) => waiting,
             };
@@ -120,15 +138,20 @@ impl<K: Party> FairPool<K> {
     }
 
     /// A permit immediately, or a place in the queue.
-    fn enter(&self, party: K, units: u64, urgency: Urgency) -> Result<FairPermit<K>, Waiting<K>> {
+    fn enter(
+        &self,
+        party: K,
+        (units, own): (u64, u64),
+        urgency: Urgency,
+    ) -> Result<FairPermit<K>, Waiting<K>> {
         let mut state = self.shared.lock();
         let units = state.clamped(units);
-        if state.admits(party, units) {
+        if state.admits(party, units, own) {
             state.grant(party, units);
             return Ok(FairPermit::new(Arc::clone(&self.shared), party, units));
         }
         let (grant, granted) = oneshot::channel();
-        let ticket = state.wait(party, units, urgency, grant);
+        let ticket = state.wait(party, (units, own), urgency, grant);
         Err((QueuePlace { shared: Arc::clone(&self.shared), party, ticket }, granted))
     }
 

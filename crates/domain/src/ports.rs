@@ -39,8 +39,8 @@ pub use model::{
 };
 pub use stages::{Stage, StageObserver, Stages};
 pub use stores::{
-    AgentStore, AuditStore, Health, IdempotencyStore, KeyStore, ObjectStore, SourceFilter,
-    SourceStore, Spool, SpooledFile, UploadStore, UsageStore,
+    AgentStore, AuditStore, Health, IdempotencyStore, KeyStore, ObjectStore, PutAside,
+    SourceFilter, SourceStore, Spool, SpooledFile, UploadStore, UsageStore,
 };
 pub use webhooks::{CheckTarget, DeliveryStore, TargetRefused, WebhookStore};
 pub use widgets::{NewIdentitySecret, NewToken, WidgetStore};

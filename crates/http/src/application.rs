@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use cicerone_domain::ports::Health;
+use cicerone_domain::ports::{Health, Spool};
 use cicerone_domain::services::{
     Agents, Audit, Checks, Conversations, Gaps, Idempotency, Keys, Quotas, Sites, Sources, Uploads,
     Webhooks, Widgets,
@@ -51,6 +51,8 @@ pub struct Application {
     pub idempotency: Idempotency,
     /// API keys: authentication and administration.
     pub keys: Keys,
+    /// Keeps answers outside of memory while their clients read them slowly.
+    pub spool: Arc<dyn Spool>,
     /// Whether the database can serve, for `/readyz`.
     pub health: Arc<dyn Health>,
     /// Whether the workers of this process run, for `/readyz`.

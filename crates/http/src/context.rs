@@ -39,9 +39,7 @@ pub(crate) struct Shared {
     pub(crate) runtime: Handle,
     /// Places for files that are arriving.
     pub(crate) uploads_arriving: FairPool<Id<kind::Account>>,
-    /// Places for files in memory.
-    pub(crate) uploads_in_memory: FairPool<Id<kind::Account>>,
-    /// Memory for answers and bodies.
+    /// Memory for answers, bodies and files.
     pub(crate) rooms: Rooms,
     pub(crate) assets: Assets,
     /// The text of `/metrics`; `None` if metrics are turned off.
@@ -95,6 +93,14 @@ impl RequestContext {
     pub(crate) async fn expect_bytes(&self, app: &Shared, bytes: usize) -> Result<(), Error> {
         let mut room = self.room.take();
         let taken = app.rooms.expect_bytes(&mut room, self.tenant.get(), bytes).await;
+        self.room.replace(room);
+        taken
+    }
+
+    /// Reserves memory for a response with a file. Call it before the file is read.
+    pub(crate) async fn expect_file(&self, app: &Shared) -> Result<(), Error> {
+        let mut room = self.room.take();
+        let taken = app.rooms.expect_file(&mut room, self.tenant.get()).await;
         self.room.replace(room);
         taken
     }

@@ -32,9 +32,9 @@ use crate::connection::Link;
 use crate::context::{App, RequestContext, RequestId};
 use crate::error::{Problem, RequestError};
 use crate::response::{HTML, JSON};
-use crate::room::Tenant;
+use crate::room::{Kept, Room, Tenant};
 use crate::routes;
-use crate::sent::Sent;
+use crate::sent::{Sent, put_aside};
 use crate::unread::Body;
 use lines::{Line, Lines};
 
@@ -103,12 +103,16 @@ pub(crate) async fn observe(
         response = compressed(response, app.as_ref()).await;
     }
     let may_be_refused = matches!(method, Method::GET | Method::HEAD);
-    if let Some(app) = &app
-        && let Err(error) = fit(app, &context, &response, may_be_refused).await
-    {
-        let problem = span.in_scope(|| RequestError::from(error).report(context.id));
-        response = problem.to_response(context.id);
-        context.write_headers(&mut response);
+    if let Some(app) = &app {
+        response = match kept(app, &context, response, may_be_refused).await {
+            Ok(response) => response,
+            Err(error) => {
+                let problem = span.in_scope(|| RequestError::from(error).report(context.id));
+                let mut response = problem.to_response(context.id);
+                context.write_headers(&mut response);
+                response
+            }
+        };
     }
     end_by_closing(&mut response, version);
     record(&span, &method, route, context.tenant.get(), response.status(), started.elapsed());
@@ -125,7 +129,7 @@ pub(crate) async fn observe(
     let response = response.map_body(|_, answer| {
         BoxBody::new(match answer.try_into_bytes() {
             Ok(bytes) => Sent::whole(bytes, room, in_answer),
-            Err(answer) => Sent::stream(answer, in_answer),
+            Err(answer) => Sent::stream(answer, room, in_answer),
         })
     });
     let response = match body {
@@ -148,23 +152,28 @@ fn join_trace(request: &ServiceRequest, span: &Span) {
     join(span, parent, state.unwrap_or_default());
 }
 
-/// Reserves the memory that an answer needs until it is sent, and releases the rest of the reservation.
-async fn fit(
+/// Keeps an answer until it is sent, in memory or on the disk, and releases what its creation reserved.
+async fn kept(
     app: &App,
     context: &RequestContext,
-    response: &HttpResponse,
+    response: HttpResponse,
     may_be_refused: bool,
-) -> Result<(), Error> {
+) -> Result<HttpResponse, Error> {
     let bytes = match response.body().size() {
         BodySize::Sized(_) if response.extensions().get::<SharedByAll>().is_some() => 0,
         BodySize::Sized(bytes) => usize::try_from(bytes).unwrap_or(usize::MAX),
         // The size of a stream is not known.
         BodySize::None | BodySize::Stream => 0,
     };
-    let mut room = context.room.take();
-    let fitted = app.rooms.fit_answer(&mut room, context.tenant.get(), bytes, may_be_refused).await;
+    let kept = app.rooms.keep_answer(context.tenant.get(), bytes, may_be_refused).await;
+    let (response, room) = match kept {
+        Ok(Kept::InMemory(room)) => (Ok(response), room),
+        Ok(Kept::OnDisk(room)) => (put_aside(app, response).await, room),
+        Err(error) => (Err(error), Room::default()),
+    };
+    // The memory for the creation is free from here on.
     context.room.replace(room);
-    fitted
+    response
 }
 
 /// Lets the end of the connection be the end of a stream if the client does not know chunks: HTTP/1.0 has none (RFC 9112,

@@ -1,14 +1,16 @@
-//! The body of an answer while it is sent, in slices. It keeps its room until it is sent or
-//! abandoned.
+//! The body of an answer while it is sent, in slices. It keeps its room until it is sent or abandoned.
 
-use std::error::Error;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use actix_web::body::{BodySize, BoxBody, MessageBody};
+use actix_web::HttpResponse;
+use actix_web::body::{BodySize, BoxBody, MessageBody, SizedStream};
 use bytes::Bytes;
+use cicerone_domain::Error;
+use futures_util::stream::try_unfold;
 
 use crate::connection::InProgress;
+use crate::context::Shared;
 use crate::room::Room;
 
 /// The most bytes that are passed to a connection at once. The connection copies them and keeps
@@ -34,14 +36,34 @@ impl Sent {
     }
 
     /// A body that is generated while it is sent.
-    pub(crate) fn stream(body: BoxBody, in_progress: Option<InProgress>) -> Self {
-        let content = Content::Stream(body);
-        Self { content, _room: Room::default(), _in_progress: in_progress }
+    pub(crate) fn stream(body: BoxBody, room: Room, in_progress: Option<InProgress>) -> Self {
+        Self { content: Content::Stream(body), _room: room, _in_progress: in_progress }
     }
 }
 
+/// Moves a complete body out of memory. The connection reads it again slice by slice, as its client does.
+pub(crate) async fn put_aside(app: &Shared, response: HttpResponse) -> Result<HttpResponse, Error> {
+    let (response, body) = response.into_parts();
+    let bytes = match body.try_into_bytes() {
+        Ok(bytes) => bytes,
+        Err(body) => return Ok(response.set_body(body)),
+    };
+    let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+    let aside = app.spool.put_aside(bytes).await?;
+    let slices = try_unfold(aside, |mut aside| async move {
+        let slice = aside.next(SLICE).await.inspect_err(|error| {
+            tracing::error!(
+                error = error as &dyn std::error::Error,
+                "an answer cannot be read again"
+            );
+        })?;
+        Ok::<_, Error>((!slice.is_empty()).then_some((slice, aside)))
+    });
+    Ok(response.set_body(BoxBody::new(SizedStream::new(length, slices))))
+}
+
 impl MessageBody for Sent {
-    type Error = Box<dyn Error>;
+    type Error = Box<dyn std::error::Error>;
 
     fn size(&self) -> BodySize {
         match &self.content {

@@ -43,9 +43,6 @@ const BLOCKING_THREADS: usize = 8;
 const WRITE_BUFFER_BYTES: usize = 4 * 1_024;
 /// How long before the deadline of a stop streams are ended.
 const FAREWELL: Duration = Duration::from_secs(2);
-/// Files in memory at once, while their type is detected and they are stored, with up to 10 MiB each; others
-/// wait on disk. Half as many again are reserved for accounts that have none.
-const UPLOADS_IN_MEMORY: u64 = 4;
 
 /// Serves `application` on `listener` until the server's handle stops it.
 ///
@@ -146,7 +143,6 @@ fn share(application: Application, ending: watch::Receiver<bool>) -> Shared {
         cursors: Cursors::new(application.cursor_secret),
         runtime: Handle::current(),
         uploads_arriving: FairPool::new(uploads, uploads.div_ceil(2)),
-        uploads_in_memory: FairPool::new(UPLOADS_IN_MEMORY, UPLOADS_IN_MEMORY.div_ceil(2)),
         rooms: Rooms::new(),
         assets: Assets::new(application.extra_models.clone(), application.settings.book_widget),
         rendered: application.metrics.clone().map(Rendered::new),

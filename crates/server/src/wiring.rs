@@ -47,6 +47,7 @@ pub(crate) struct Parts {
     pub(crate) checks: Checks,
     pub(crate) idempotency: Idempotency,
     pub(crate) keys: Keys,
+    pub(crate) spool: Arc<SpoolFolder>,
     pub(crate) quotas: Quotas,
     pub(crate) audit: Audit,
     pub(crate) webhooks: Webhooks,
@@ -194,6 +195,7 @@ impl Adapters {
         let Self { storage, index, objects, models, egress, clock, entropy, .. } = self;
         let passages: Arc<dyn PassageIndex> = Arc::new(index.clone());
         let (source_changed, event_written) = (self.source_changed, self.event_written);
+        let spool = Arc::new(SpoolFolder::new(configuration.data_dir()));
         Parts {
             agents: Agents::new(
                 storage.clone(),
@@ -223,7 +225,7 @@ impl Adapters {
             uploads: Uploads::new(
                 storage.clone(),
                 objects.clone(),
-                Arc::new(SpoolFolder::new(configuration.data_dir())),
+                spool.clone(),
                 clock.clone(),
                 entropy.clone(),
             ),
@@ -232,6 +234,7 @@ impl Adapters {
             quotas,
             idempotency: Idempotency::new(storage.clone(), clock.clone(), entropy.clone()),
             keys: Keys::new(storage.clone(), clock.clone(), entropy.clone()),
+            spool,
             audit: Audit::new(storage.clone(), storage.clone(), clock.clone(), entropy.clone()),
             webhooks: Webhooks::new(
                 storage.clone(),

@@ -1,14 +1,14 @@
-//! Incoming files: nameless files in a folder.
+//! Incoming files, and answers that wait for their clients: nameless files in a folder.
 
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _, Write as _};
+use std::io::{self, Read, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use cicerone_domain::Error;
-use cicerone_domain::ports::{Spool, SpooledFile};
+use cicerone_domain::ports::{PutAside, Spool, SpooledFile};
 use memmap2::MmapMut;
 use tokio::runtime::Handle;
 
@@ -16,7 +16,7 @@ use tokio::runtime::Handle;
 /// disk.
 const GATHERED_BYTES: usize = 64 * 1_024;
 
-/// A folder for incoming files. Their names are removed as soon as they are open, so that the
+/// A folder for files without a name. Their names are removed as soon as they are open, so that the
 /// system frees them with their last handle, even after a crash.
 #[derive(Debug, Clone)]
 pub struct SpoolFolder {
@@ -30,11 +30,55 @@ impl SpoolFolder {
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into().into(), runtime: Handle::current() }
     }
+
+    async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> io::Result<T> + Send + 'static,
+    ) -> Result<T, Error> {
+        let outcome = self.runtime.spawn_blocking(work).await.map_err(Error::internal)?;
+        outcome.map_err(Error::unavailable)
+    }
 }
 
+#[async_trait]
 impl Spool for SpoolFolder {
     fn file(&self) -> Box<dyn SpooledFile> {
         Box::new(Spooled { spool: self.clone(), gathered: Vec::new(), file: None, length: 0 })
+    }
+
+    async fn put_aside(&self, bytes: Bytes) -> Result<Box<dyn PutAside>, Error> {
+        let folder = Arc::clone(&self.folder);
+        let work = move || {
+            let mut file = tempfile::tempfile_in(folder)?;
+            file.write_all(&bytes)?;
+            file.rewind()?;
+            Ok(file)
+        };
+        let file = self.blocking(work).await?;
+        Ok(Box::new(Aside { spool: self.clone(), file: Some(file) }))
+    }
+}
+
+struct Aside {
+    spool: SpoolFolder,
+    /// `None` after a failure.
+    file: Option<File>,
+}
+
+#[async_trait]
+impl PutAside for Aside {
+    async fn next(&mut self, most: usize) -> Result<Bytes, Error> {
+        let lost = || Error::internal("nothing is read after a failure");
+        let mut file = self.file.take().ok_or_else(lost)?;
+        let read = move || {
+            let mut piece = Vec::with_capacity(most);
+            let limit = u64::try_from(most).unwrap_or(u64::MAX);
+            Read::take(&mut file, limit).read_to_end(&mut piece)?;
+            Ok((Bytes::from(piece), file))
+        };
+        let (piece, file) = self.spool.blocking(read).await?;
+        self.file = Some(file);
+        Ok(piece)
     }
 }
 
@@ -58,15 +102,7 @@ impl Spooled {
             file.write_all(&gathered)?;
             Ok(file)
         };
-        self.blocking(work).await
-    }
-
-    async fn blocking<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> io::Result<T> + Send + 'static,
-    ) -> Result<T, Error> {
-        let outcome = self.spool.runtime.spawn_blocking(work).await.map_err(Error::internal)?;
-        outcome.map_err(Error::unavailable)
+        self.spool.blocking(work).await
     }
 }
 
@@ -94,7 +130,7 @@ impl SpooledFile for Spooled {
             file.read_exact(&mut bytes)?;
             Ok(Bytes::from_owner(bytes))
         };
-        self.blocking(read).await
+        self.spool.blocking(read).await
     }
 }
 
@@ -128,6 +164,26 @@ mod tests {
         let mut file = SpoolFolder::new(folder.path()).file();
         file.append(Bytes::from(vec![b'x'; 10 * GATHERED_BYTES])).await.unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[tokio::test]
+    async fn what_is_put_aside_comes_back_in_pieces_and_has_no_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = SpoolFolder::new(folder.path());
+        let bytes = Bytes::from((0..20_001_u32).map(|n| n as u8).collect::<Vec<_>>());
+        let mut aside = spool.put_aside(bytes.clone()).await.unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        let mut read = Vec::new();
+        loop {
+            let piece = aside.next(8_000).await.unwrap();
+            assert!(piece.len() <= 8_000);
+            if piece.is_empty() {
+                break;
+            }
+            read.extend_from_slice(&piece);
+        }
+        assert!(read == bytes);
+        assert!(aside.next(1).await.unwrap().is_empty());
     }
 
     #[tokio::test]

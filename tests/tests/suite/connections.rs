@@ -4,6 +4,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use cicerone_tests::raw::Connection;
+use cicerone_tests::scenario::id;
 use cicerone_tests::{Client, Server};
 use serde_json::json;
 
@@ -130,6 +131,62 @@ async fn readers_that_read_nothing_hold_little_memory_and_leave_room_to_others()
     })
     .await;
     flood.get(&list).await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn slow_downloads_of_ten_accounts_refuse_nothing_to_another() {
+    let server = server("stall_seconds = 120\n");
+    let other = server.account("other");
+    let agent = other.agent().await;
+    let hours = "The museum opens at nine. ".repeat(3_000);
+    let source = other.text(&agent, &hours).await;
+    other.trained(&source).await;
+    let file = "secretword file text\n".repeat(499_000);
+    let upload = |client: Client| {
+        let file = file.clone();
+        async move { id(&client.upload("file.txt", file).await.expect(201)) }
+    };
+    let before = server.resident_bytes();
+    let mut readers = Vec::new();
+    for number in 1..=10 {
+        let flood = server.account(&format!("flood {number}"));
+        let path = format!("/v1/files/{}/content", upload(flood.clone()).await);
+        for _ in 0..2 {
+            let mut reader = Connection::open_from(local(number), server.address()).await.unwrap();
+            reader
+                .send(get(&path, flood.key()).replacen("\r\n", "\r\nConnection: close\r\n", 1))
+                .await;
+            let begin = reader.read_until("\r\n\r\n").await;
+            assert!(begin.starts_with("HTTP/1.1 200"), "{begin}");
+            readers.push((reader, begin));
+        }
+    }
+    // More than fits into memory is being sent. What the other account asks for has no room there, or a share of it.
+    let own = upload(other.clone()).await;
+    for _ in 0..3 {
+        for path in [
+            format!("/v1/agents/{agent}/sources"),
+            format!("/v1/sources/{source}"),
+            format!("/v1/sources/{source}/passages"),
+        ] {
+            let answer = other.get(&path).await;
+            assert!(answer.body.len() > 16_384, "{path}: {}", answer.text());
+            answer.expect(200);
+        }
+        let path = format!("/v1/agents/{agent}/search");
+        other.post(&path, json!({ "query": "museum" })).await.expect(200);
+        let text = other.text(&agent, "The shop opens at ten.").await;
+        other.trained(&text).await;
+        let answer = other.get(&format!("/v1/files/{own}/content")).await;
+        assert!(answer.status == 200 && answer.body == file.as_bytes(), "{}", answer.status);
+    }
+    let raised = server.peak_bytes().saturating_sub(before);
+    assert!(raised < 144 * MEBIBYTE, "{raised} bytes");
+    for (mut reader, begin) in readers {
+        let (_, begin) = begin.split_once("\r\n\r\n").unwrap();
+        let rest = reader.read_to_end().await;
+        assert!(begin.len() + rest.len() == file.len() && file.ends_with(&rest));
+    }
 }
 
 #[tokio::test]

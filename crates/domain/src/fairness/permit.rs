@@ -28,7 +28,7 @@ impl<K: Party> FairPermit<K> {
     #[must_use]
     pub fn try_grow(&mut self, more: u64) -> bool {
         let mut state = self.shared.lock();
-        let is_admitted = state.admits(self.party, more);
+        let is_admitted = state.admits(self.party, more, self.units);
         if is_admitted {
             state.grant(self.party, more);
             self.units += more;

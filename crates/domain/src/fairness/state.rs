@@ -32,6 +32,8 @@ struct Account<K: Party> {
 struct Request<K: Party> {
     ticket: u64,
     units: u64,
+    /// Units that it holds already, and grows by the others.
+    own: u64,
     grant: oneshot::Sender<FairPermit<K>>,
 }
 
@@ -95,8 +97,8 @@ impl<K: Party> State<K> {
         }
     }
 
-    /// Whether a request that arrives now is served at once.
-    pub(super) fn admits(&self, party: K, units: u64) -> bool {
+    /// Whether a request that arrives now, and holds `own` units already, is served at once.
+    pub(super) fn admits(&self, party: K, units: u64, own: u64) -> bool {
         let after = self.used.saturating_add(units);
         let nobody_waits = || {
             let waits = |account: &Account<K>| {
@@ -104,19 +106,27 @@ impl<K: Party> State<K> {
             };
             !self.accounts.values().any(waits)
         };
-        (after <= self.capacity && nobody_waits()) || self.is_within_share(party, units)
+        (after <= self.capacity && nobody_waits()) || self.is_in_reserve(party, units, own)
     }
 
-    /// Whether `party` would hold at most its share with `units` more, and the reserve has them.
-    fn is_within_share(&self, party: K, units: u64) -> bool {
+    /// Whether the reserve has `units` for a request of `party` that holds `own` already: if the party would hold at most
+    /// its share, or if this is its only request. One request may be larger than a share, so it leaves half of the reserve
+    /// to others.
+    fn is_in_reserve(&self, party: K, units: u64, own: u64) -> bool {
         let is_known = self.accounts.get(&party).is_some_and(Account::is_present);
         let present = self.accounts.values().filter(|account| account.is_present()).count();
         let parties =
             u64::try_from(present).unwrap_or(u64::MAX).saturating_add(u64::from(!is_known));
         let share = (self.capacity / parties.max(1)).max(1);
-        let limit = self.capacity.saturating_add(self.reserve);
-        self.held_by(party).saturating_add(units) <= share
-            && self.used.saturating_add(units) <= limit
+        let held = self.held_by(party);
+        let reserve = if held.saturating_add(units) <= share {
+            self.reserve
+        } else if held <= own {
+            self.reserve / 2
+        } else {
+            return false;
+        };
+        self.used.saturating_add(units) <= self.capacity.saturating_add(reserve)
     }
 
     /// Counts a grant.
@@ -139,18 +149,18 @@ impl<K: Party> State<K> {
         self.forget();
     }
 
-    /// Queues a request and returns its ticket.
+    /// Queues a request for units beyond its own, and returns its ticket.
     pub(super) fn wait(
         &mut self,
         party: K,
-        units: u64,
+        (units, own): (u64, u64),
         urgency: Urgency,
         grant: oneshot::Sender<FairPermit<K>>,
     ) -> u64 {
         let ticket = self.next_ticket;
         self.next_ticket += 1;
         let account = self.accounts.entry(party).or_insert_with(Account::new);
-        account.queue(urgency).push_back(Request { ticket, units, grant });
+        account.queue(urgency).push_back(Request { ticket, units, own, grant });
         ticket
     }
 
@@ -192,11 +202,11 @@ impl<K: Party> State<K> {
         let waiting = self.accounts.iter().filter_map(|(party, account)| {
             let request = account.first(urgency)?;
             let start = account.finish.max(self.virtual_time);
-            Some(((account.held, start, request.ticket), (*party, request.units)))
+            Some(((account.held, start, request.ticket), (*party, request.units, request.own)))
         });
-        let (_, (party, units)) = waiting.min_by_key(|(order, _)| *order)?;
-        let fits =
-            self.used.saturating_add(units) <= self.capacity || self.is_within_share(party, units);
+        let (_, (party, units, own)) = waiting.min_by_key(|(order, _)| *order)?;
+        let fits = self.used.saturating_add(units) <= self.capacity
+            || self.is_in_reserve(party, units, own);
         fits.then_some((party, urgency))
     }
 

@@ -55,11 +55,87 @@ fn a_newcomer_gets_its_share_while_another_holds_everything() {
 }
 
 #[test]
-fn a_request_of_several_units_counts_its_own_party_for_the_share() {
+fn a_further_request_of_several_units_counts_its_own_party_for_the_share() {
     let pool = Pool::new(4, 4);
     let _a = places(&pool, A, 4);
-    assert!(pool.try_acquire(B, 3).is_none(), "of two parties each may have two units");
-    assert!(pool.try_acquire(B, 2).is_some());
+    let b = pool.try_acquire(B, 1);
+    assert!(pool.try_acquire(B, 2).is_none(), "of two parties each may have two units");
+    let more = pool.try_acquire(B, 1);
+    assert!(b.is_some() && more.is_some());
+}
+
+/// The pool that refused everything: files of 10 units that are held for minutes, and answers that take 12.
+#[test]
+fn of_three_parties_the_third_is_served_even_if_its_request_is_larger_than_its_share() {
+    let pool = Pool::new(24, 24);
+    let _files = (pool.try_acquire(A, 10).unwrap(), pool.try_acquire(B, 10).unwrap());
+    let c = pool.try_acquire(C, 12).unwrap();
+    assert!(pool.try_acquire(C, 1).is_none(), "it holds more than its share");
+    drop(c);
+    assert!(pool.try_acquire(C, 8).is_some());
+}
+
+#[test]
+fn a_single_large_request_leaves_half_of_the_reserve_to_others() {
+    let pool = Pool::new(12, 8);
+    let _a = places(&pool, A, 12);
+    assert!(pool.try_acquire(B, 7).is_none());
+    assert!(pool.try_acquire(B, 6).is_some());
+    let _b = pool.try_acquire(B, 4).unwrap();
+    // That half is taken, and a share is a third of the capacity.
+    assert!(pool.try_acquire(C, 5).is_none());
+    assert!(pool.try_acquire(C, 4).is_some());
+}
+
+#[test]
+fn each_of_ten_parties_gets_its_share_of_a_reserve_of_twice_the_capacity() {
+    let pool = Pool::new(320, 640);
+    let mut held = Vec::new();
+    for (party, parties) in (0..10).zip(1_usize..) {
+        let got = places(&pool, party, 1_000);
+        assert_eq!(got.len(), 320 / parties, "party {party}");
+        held.push(got);
+    }
+    assert!(pool.in_use() <= 960);
+}
+
+#[test]
+fn ten_parties_that_hold_large_requests_leave_the_share_of_a_newcomer() {
+    let pool = Pool::new(240, 480);
+    let mut held = Vec::new();
+    for party in 0..10 {
+        // Each takes requests of half the capacity, as many as it gets, and then small ones.
+        held.extend(std::iter::from_fn(|| pool.try_acquire(party, 120)));
+        held.extend(std::iter::from_fn(|| pool.try_acquire(party, 1)));
+        assert!(pool.held_by(party) > 0, "party {party}");
+    }
+}
+
+#[test]
+fn a_request_that_grows_step_by_step_gets_what_it_would_get_at_once() {
+    let pool = Pool::new(24, 24);
+    let mut held = places(&pool, A, 12);
+    held.extend(places(&pool, B, 12));
+    let mut growing: Vec<FairPermit<u8>> = Vec::new();
+    for own in 0..12 {
+        let pool = pool.clone();
+        let mut step: Waiting =
+            Box::pin(async move { pool.acquire_more(C, 1, own, Urgency::Question).await });
+        growing.push(poll(&mut step).unwrap_or_else(|| panic!("{own} units")));
+    }
+    assert!(pool.try_acquire(C, 1).is_none(), "a second request would be beyond its share");
+}
+
+#[test]
+fn a_newcomer_is_next_however_many_requests_wait() {
+    let pool = Pool::new(24, 24);
+    let mut held: Vec<_> = (0..3).map(|party| pool.try_acquire(party, 12).unwrap()).collect();
+    let mut flood: Vec<_> =
+        (0..30).map(|number| waiting(&pool, number % 3, 12, Urgency::Question)).collect();
+    let mut newcomer = waiting(&pool, 9, 12, Urgency::Question);
+    held.pop();
+    let served = poll(&mut newcomer);
+    assert!(served.is_some() && flood.iter_mut().all(|request| poll(request).is_none()));
 }
 
 #[test]

@@ -314,10 +314,22 @@ pub trait ObjectStore: Send + Sync {
     async fn delete(&self, key: &ObjectKey) -> Result<(), Error>;
 }
 
-/// Where files are kept while they arrive: outside of memory, without a name.
+/// Where bytes are kept outside of memory, without a name: files while they arrive, and answers whose clients read slowly.
+#[async_trait]
 pub trait Spool: Send + Sync {
     /// A new, empty file.
     fn file(&self) -> Box<dyn SpooledFile>;
+    /// Writes `bytes` to a file that is then read piece by piece.
+    async fn put_aside(&self, bytes: Bytes) -> Result<Box<dyn PutAside>, Error>;
+}
+
+/// Bytes outside of memory, which are read once, from their beginning to their end.
+///
+/// Invariant: they are removed when this handle is dropped and when the process ends, even if the process is killed.
+#[async_trait]
+pub trait PutAside: Send {
+    /// The next piece, of at most `most` bytes; empty at the end. If it fails, nothing more can be read.
+    async fn next(&mut self, most: usize) -> Result<Bytes, Error>;
 }
 
 /// A file that is written once, from its beginning to its end, and then read.

@@ -231,6 +231,7 @@ fn application(
         checks: parts.checks,
         idempotency: parts.idempotency,
         keys: parts.keys,
+        spool: parts.spool,
         quotas: parts.quotas,
         audit: parts.audit,
         webhooks: parts.webhooks,

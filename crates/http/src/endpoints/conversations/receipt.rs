@@ -209,9 +209,12 @@ impl<'a> ReceiptView<'a> {
     }
 }
 
+/// The most bytes that making the answer takes: 64 passages of 2,000 characters, a message, and their JSON.
+const RECEIPT_BYTES: usize = 2 * 1_024 * 1_024;
+
 async fn handle(caller: Authorized<ConversationsRead>, app: App, incoming: Incoming) -> Answer {
     let (id, number) = (incoming.path_id()?, number(&incoming)?);
-    caller.context().expect_answer(&app).await?;
+    caller.context().expect_bytes(&app, RECEIPT_BYTES).await?;
     let found = app.conversations.receipt(caller.scope(), id, number).await?;
     // A passage below the floor is content that no reply has quoted.
     let shows_text = caller.key().permissions.allows(Permission::SourcesRead);

@@ -22,8 +22,7 @@ pub(crate) fn endpoint() -> Endpoint {
 }
 
 async fn handle(caller: Authorized<SourcesRead>, app: App, incoming: Incoming) -> Answer {
-    // A file has at most 10 MiB, which is less than what is reserved here.
-    caller.context().expect_answer(&app).await?;
+    caller.context().expect_file(&app).await?;
     let (upload, bytes) = app.uploads.content(caller.scope(), incoming.path_id()?).await?;
     Ok(HttpResponse::Ok()
         .content_type(upload.content_type.media_type())

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::http::{Method, StatusCode};
-use cicerone_domain::fairness::Urgency;
 use cicerone_domain::idempotency::Subject;
 use cicerone_domain::services::NewUpload;
 use cicerone_domain::upload::Filename;
@@ -19,6 +18,7 @@ use crate::context::{App, Incoming};
 use crate::endpoint::{Endpoint, TOO_MANY_OR_FULL, Tag};
 use crate::multipart::ReceivedFile;
 use crate::response::{Answer, StoredResponse, keep};
+use crate::room::Tenant;
 
 /// How long a file that has arrived waits for its turn in memory.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -63,7 +63,7 @@ async fn handle(caller: Authorized<SourcesWrite>, app: App, mut incoming: Incomi
     Change::new(&app, &caller, key)
         .answer(created, move |app, caller, completion| async move {
             let _arriving = permit;
-            let turn = app.uploads_in_memory.acquire(account, 1, Urgency::Question);
+            let turn = app.rooms.file(Tenant::Keys(account));
             let turn = tokio::time::timeout(PATIENCE, turn);
             let _in_memory = turn.await.map_err(|_| Error::Overloaded)?;
             let new = inspect(&app, received).await?;

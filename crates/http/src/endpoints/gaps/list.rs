@@ -116,11 +116,14 @@ impl<'a> From<&'a AskedQuestion> for ExampleView<'a> {
     }
 }
 
+/// The most bytes that making the list takes: 100 gaps with 5 examples of 300 characters each, and their JSON.
+const LIST_BYTES: usize = 2 * 1_024 * 1_024;
+
 async fn handle(caller: Authorized<ConversationsRead>, app: App, incoming: Incoming) -> Answer {
     let query = incoming.query()?;
     let (status, limit) =
         every((query.parsed("status", GapStatus::parse), query.parsed("limit", GapLimit::parse)))?;
-    caller.context().expect_answer(&app).await?;
+    caller.context().expect_bytes(&app, LIST_BYTES).await?;
     let filter = GapFilter { status: status.unwrap_or_default(), limit: limit.unwrap_or_default() };
     let list = app.gaps.list(caller.scope(), incoming.path_id()?, filter).await?;
     let data = list.gaps.iter().map(GapView::from).collect();

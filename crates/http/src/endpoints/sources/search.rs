@@ -104,9 +104,12 @@ impl<'a> From<&'a Hit> for HitView<'a> {
     }
 }
 
+/// The most bytes that making the answer takes: 50 passages of 2,000 characters with their headings, and their JSON.
+const FOUND_BYTES: usize = 2 * 1_024 * 1_024;
+
 async fn handle(caller: Authorized<SourcesRead>, app: App, mut incoming: Incoming) -> Answer {
     let (query, limit) = incoming.body::<Search>(&app).await?;
-    caller.context().expect_answer(&app).await?;
+    caller.context().expect_bytes(&app, FOUND_BYTES).await?;
     let found = app.sources.search(caller.scope(), incoming.path_id()?, query, limit).await?;
     Ok(ok(&SearchView {
         data: found.hits.iter().map(HitView::from).collect(),
