@@ -23,7 +23,7 @@ pub use answer::Answer;
 pub use client::{Egress, EgressSettings, SetupError};
 pub use error::EgressError;
 pub use guard::{Reason, Refused};
-pub use lookups::LOOKUPS_AT_ONCE;
+pub use lookups::on_behalf_of;
 pub use request::Request;
 pub use resolve::{Resolve, SystemResolver};
 pub use retry_after::retry_after;

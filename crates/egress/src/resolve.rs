@@ -7,9 +7,10 @@ use std::sync::{Arc, LazyLock};
 use async_trait::async_trait;
 use reqwest::dns::{Addrs, Name, Resolving};
 use thiserror::Error;
+use tokio::sync::oneshot;
 
 use crate::guard::{Guard, Reason, Terms};
-use crate::lookups::Lookups;
+use crate::lookups::{Lookups, for_party, party};
 
 /// Resolves names to addresses.
 #[async_trait]
@@ -21,22 +22,29 @@ pub trait Resolve: Send + Sync {
 
 static LOOKUPS: LazyLock<Lookups> = LazyLock::new(Lookups::new);
 
-/// The resolver of the operating system. At most [`LOOKUPS_AT_ONCE`](crate::LOOKUPS_AT_ONCE) names are looked up at
-/// once, and only a few of one domain; a lookup that gets no place within five seconds fails temporarily.
+/// The resolver of the operating system. At most 96 names are looked up at once, and only a few of one domain and for
+/// one [party](crate::on_behalf_of); a lookup that gets no place within five seconds fails temporarily, and so does each
+/// of a name that did not answer within the last half minute.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemResolver;
 
 #[async_trait]
 impl Resolve for SystemResolver {
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
-        let place = LOOKUPS.enter(host).await?;
-        let host = host.to_owned();
-        let lookup = tokio::task::spawn_blocking(move || {
-            // Held until the thread is free, even if the caller no longer waits.
-            let _place = place;
-            (host.as_str(), 0).to_socket_addrs()
-        });
-        let addresses = lookup.await.map_err(io::Error::other)?.map_err(named)?;
+        let mut place = LOOKUPS.enter(host, party()).await?;
+        let (answer, answered) = oneshot::channel();
+        // A thread of its own: in the queue of a runtime's threads for blocking work, a lookup would keep its place while
+        // it does not run.
+        std::thread::Builder::new().name("lookup".to_owned()).spawn(move || {
+            // The place is held until the thread is free, even if the caller no longer waits.
+            let found = (place.host(), 0).to_socket_addrs().map_err(named);
+            if found.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::NotFound) {
+                place.failed();
+            }
+            drop(place);
+            let _ = answer.send(found);
+        })?;
+        let addresses = answered.await.map_err(io::Error::other)??;
         Ok(addresses.map(|address| address.ip()).collect())
     }
 }
@@ -92,9 +100,11 @@ pub(crate) struct GuardedResolver {
 impl reqwest::dns::Resolve for GuardedResolver {
     fn resolve(&self, name: Name) -> Resolving {
         let (resolver, guard) = (Arc::clone(&self.resolver), Arc::clone(&self.guard));
-        let terms = self.terms;
+        // The connection may be made in another task.
+        let (terms, party) = (self.terms, party());
         Box::pin(async move {
-            let addresses = resolve_guarded(&*resolver, &guard, terms, name.as_str()).await?;
+            let resolved = resolve_guarded(&*resolver, &guard, terms, name.as_str());
+            let addresses = for_party(party, resolved).await?;
             // Port 0 means the port of the URL.
             let addresses = addresses.into_iter().map(|address| SocketAddr::new(address, 0));
             Ok(Box::new(addresses) as Addrs)

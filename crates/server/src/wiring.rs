@@ -12,7 +12,7 @@ use cicerone_domain::services::{
     Sources, Uploads, Webhooks, Widgets,
 };
 use cicerone_domain::{Clock, Entropy, Error, SystemClock, SystemEntropy};
-use cicerone_egress::{Egress, EgressSettings, LOOKUPS_AT_ONCE, SystemResolver};
+use cicerone_egress::{Egress, EgressSettings, SystemResolver};
 use cicerone_ingestion::{CrawlPorts, Crawler, EgressFetch, ReadPage, Readers};
 use cicerone_llm::Models;
 use cicerone_processing::{
@@ -470,7 +470,7 @@ async fn open_storage(
     Ok(opened?)
 }
 
-/// Blocking threads in addition to those for name lookups. Few are enough, because SQLite has one
+/// Threads for blocking work; name lookups have their own. Few are enough, because SQLite has one
 /// writer and a machine has few processors.
 const BLOCKING_THREADS: usize = 32;
 
@@ -478,7 +478,7 @@ const BLOCKING_THREADS: usize = 32;
 pub(crate) fn runtime(threads: usize) -> Result<tokio::runtime::Runtime, Failure> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(threads)
-        .max_blocking_threads(BLOCKING_THREADS + LOOKUPS_AT_ONCE)
+        .max_blocking_threads(BLOCKING_THREADS)
         .enable_all()
         .build()
         .map_err(|error| Failure::because("cannot start the runtime", &error))

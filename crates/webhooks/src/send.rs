@@ -5,7 +5,7 @@ use std::time::Duration;
 use cicerone_domain::webhook::{ClaimedDelivery, Reception};
 use cicerone_domain::{Error, Timestamp};
 use cicerone_egress::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
-use cicerone_egress::{Answer, Egress, Request, retry_after};
+use cicerone_egress::{Answer, Egress, Request, on_behalf_of, retry_after};
 use tokio::time::timeout;
 
 use crate::signature::sign;
@@ -44,7 +44,8 @@ pub(crate) async fn send(
         .with_header(TIMESTAMP, value(&seconds.to_string())?)
         .with_header(SIGNATURE, value(&signature)?)
         .with_total(limit);
-    let answer = match egress.send(within_bounds(request)).await {
+    let sent = egress.send(within_bounds(request));
+    let answer = match on_behalf_of(Some(delivery.account_id), sent).await {
         Ok(answer) => answer,
         Err(error) => {
             tracing::debug!(error = &error as &dyn std::error::Error, "an attempt failed");

@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use cicerone_domain::ports::{CheckTarget, TargetRefused};
-use cicerone_egress::{Egress, EgressError, Request};
+use cicerone_domain::{Id, kind};
+use cicerone_egress::{Egress, EgressError, Request, on_behalf_of};
 use url::Url;
 
 /// Checks addresses with the guarded client: `https` addresses, and others if the operator allows
@@ -26,12 +27,17 @@ pub(crate) fn within_bounds(request: Request) -> Request {
 
 #[async_trait]
 impl CheckTarget for Targets {
-    async fn check_target(&self, url: &Url) -> Result<(), TargetRefused> {
+    async fn check_target(
+        &self,
+        account: Id<kind::Account>,
+        url: &Url,
+    ) -> Result<(), TargetRefused> {
         if url.scheme() != "https" {
-            let checked = self.egress.check_within_allowed(url).await;
+            let checked = self.egress.check_within_allowed(url);
+            let checked = on_behalf_of(Some(account), checked).await;
             return checked.map_err(|_| TargetRefused("must be an https URL".to_owned()));
         }
-        match self.egress.check_resolved(url).await {
+        match on_behalf_of(Some(account), self.egress.check_resolved(url)).await {
             Err(refused @ EgressError::Refused(_)) => {
                 Err(TargetRefused(format!("must lead to a public web address ({refused})")))
             }

@@ -144,7 +144,11 @@ pub struct TargetRefused(pub String);
 /// Checks the addresses of endpoints when they are given.
 #[async_trait]
 pub trait CheckTarget: Send + Sync {
-    /// Refuses an address that may not be requested; the error is the requirement, in lower case and without a final
+    /// Refuses an address that may not be requested for an account; the error is the requirement, in lower case and without a final
     /// period. An address whose name cannot currently be resolved passes: it is checked again at every attempt.
-    async fn check_target(&self, url: &url::Url) -> Result<(), TargetRefused>;
+    async fn check_target(
+        &self,
+        account: Id<kind::Account>,
+        url: &url::Url,
+    ) -> Result<(), TargetRefused>;
 }

@@ -241,7 +241,7 @@ impl Webhooks {
 
     async fn check(&self, account: Id<kind::Account>, url: &EndpointUrl) -> Result<(), Error> {
         let _place = self.checks.acquire(account, 1, Urgency::Question).await;
-        let checked = self.targets.check_target(&url.to_url()?).await;
+        let checked = self.targets.check_target(account, &url.to_url()?).await;
         checked.map_err(|refused| Error::invalid("url", refused.to_string()))
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cicerone_domain::{Clock, Entropy};
-use cicerone_egress::retry_after;
+use cicerone_egress::{on_behalf_of, retry_after};
 use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -52,7 +52,7 @@ impl Requests {
         loop {
             let outcome = {
                 let _pass = self.gate.enter(self.party, self.delay).await;
-                self.fetch.fetch(request.clone()).await
+                on_behalf_of(self.party, self.fetch.fetch(request.clone())).await
             };
             let is_transient = match &outcome {
                 Ok(answer) => is_transient_status(answer.status),
