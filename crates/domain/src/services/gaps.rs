@@ -130,7 +130,7 @@ impl Gaps {
         let floor = agent.profile.answer_floor;
         let query = Query { text: gap.question.clone(), floor, ..Query::default() };
         let vector = index.meaning(version, &query, &Stages::default()).await;
-        let turn = self.thinking.turn(agent.account_id).await;
+        let turn = self.thinking.turn_for(agent.account_id, &query.text).await;
         let found = index.search_with(version, &query, vector, limits::REPLY_PASSAGES).await?;
         drop(turn);
         let is_answered = found.hits.iter().any(|hit| hit.is_relevant);

@@ -295,7 +295,7 @@ impl Sources {
         let query =
             Query { text: text.to_string(), floor: agent.profile.answer_floor, ..Query::default() };
         let vector = self.index.meaning(version, &query, &Stages::default()).await;
-        let _turn = self.thinking.turn(agent.account_id).await;
+        let _turn = self.thinking.turn_for(agent.account_id, &query.text).await;
         let limit = usize::try_from(limit.get()).unwrap_or(usize::MAX);
         self.index.search_with(version, &query, vector, limit).await
     }

@@ -11,6 +11,9 @@ use crate::id::{Id, kind};
 /// their share. One would suffice if no task waited during its turn; but a task waits in the queue of its thread,
 /// behind all other work of the thread for connections. Each further place delays later tasks.
 const TURNS_A_PROCESSOR: usize = 8;
+/// The characters of a question that take one turn. The time for a question grows with its length: one of 4,000 characters
+/// takes as long as a dozen short ones, and eight turns.
+const CHARS_A_TURN: usize = 500;
 
 /// Shares the processor between accounts for work that takes milliseconds. A runtime polls its tasks in the order in
 /// which they became ready, so a thousand tasks of one account would precede one of another.
@@ -28,8 +31,22 @@ impl Default for Thinking {
 impl Thinking {
     /// Waits for the account's turn, which lasts until the permit is dropped.
     pub(super) async fn turn(&self, account: Id<kind::Account>) -> FairPermit<Id<kind::Account>> {
-        let turn = self.0.acquire(account, 1, Urgency::Question).await;
-        if self.0.in_use() > 1 {
+        self.turns(account, 1).await
+    }
+
+    /// The same for the search for a question, and the reply to it: a long one takes several turns.
+    pub(super) async fn turn_for(
+        &self,
+        account: Id<kind::Account>,
+        question: &str,
+    ) -> FairPermit<Id<kind::Account>> {
+        let turns = question.chars().count().div_ceil(CHARS_A_TURN).max(1);
+        self.turns(account, u64::try_from(turns).unwrap_or(u64::MAX)).await
+    }
+
+    async fn turns(&self, account: Id<kind::Account>, count: u64) -> FairPermit<Id<kind::Account>> {
+        let turn = self.0.acquire(account, count, Urgency::Question).await;
+        if self.0.in_use() > turn.units() {
             // Work that never waits would finish before the next task could even join the queue. This lets ready tasks
             // join it.
             yield_once().await;
@@ -60,6 +77,34 @@ mod tests {
     use super::Thinking;
     use crate::clock::SystemEntropy;
     use crate::id::Id;
+
+    #[test]
+    fn long_questions_take_the_turns_of_several_short_ones() {
+        let thinking = Thinking::default();
+        let capacity = thinking.0.clone();
+        let (flood, other) = (Id::random(&SystemEntropy), Id::random(&SystemEntropy));
+        let mut context = Context::from_waker(Waker::noop());
+        let (short, long) = ("When?".repeat(100), "Ä".repeat(4_000));
+        let mut asked: Vec<_> =
+            (0..100).map(|_| Box::pin(thinking.turn_for(flood, &long))).collect();
+        // The first is served at once, the others of the processors are when they are polled again.
+        let mut turns = Vec::new();
+        for _ in 0..2 {
+            asked.retain_mut(|question| match question.as_mut().poll(&mut context) {
+                std::task::Poll::Ready(turn) => {
+                    turns.push(turn);
+                    false
+                }
+                std::task::Poll::Pending => true,
+            });
+        }
+        let processors = std::thread::available_parallelism().unwrap().get();
+        assert_eq!(turns.len(), processors, "one for each processor");
+        assert_eq!(capacity.held_by(flood), 8 * processors as u64);
+        let mut question = pin!(thinking.turn_for(other, &short));
+        assert!(question.as_mut().poll(&mut context).is_pending());
+        assert!(question.as_mut().poll(&mut context).is_ready());
+    }
 
     #[test]
     fn a_thousand_that_are_ready_do_not_come_before_one_of_another_account() {

@@ -217,7 +217,7 @@ impl Conversations {
         let vector = progress.elsewhere(self.index.meaning(version, &query, stages)).await;
         let by_meaning = vector.is_some();
         stages.begin(Stage::Wait);
-        let turn = self.thinking.turn(agent.account_id).await;
+        let turn = self.thinking.turn_for(agent.account_id, &query.text).await;
         stages.begin(Stage::Search);
         let found = self.index.search_with(version, &query, vector, limits::REPLY_PASSAGES).await?;
         // A reply is to the user's question, which is not the one that was searched for.
