@@ -333,16 +333,11 @@ mod tests {
         assert!(!changed.apply(EndpointPatch::default(), now));
         assert_eq!(
             changed,
-            WebhookEndpoint {
-                id: changed.id,
-                updated_at: now,
-                account_id: changed.account_id,
-                ..endpoint()
-            }
+            WebhookEndpoint { id: changed.id, account_id: changed.account_id, ..endpoint() }
         );
         let patch = EndpointPatch { description: Some(None), ..EndpointPatch::default() };
         changed.apply(patch, now);
-        assert_eq!(changed.description, None);
+        assert_eq!((changed.description, changed.updated_at), (None, now));
     }
 
     #[test]

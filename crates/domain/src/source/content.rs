@@ -339,7 +339,7 @@ mod tests {
     #[test]
     fn a_content_reads_back_as_it_was_sent() {
         for (kind, content) in [
-            ("website", " https://example.com/docs "),
+            ("website", "https://EXAMPLE.com/docs"),
             ("text", "It opens at nine.\n"),
             ("file", "file_0123456789"),
             ("qa", r#" [{"question": "Q", "answer": "A", "note": 1}]"#),

@@ -213,6 +213,7 @@ async fn turns_of_one_conversation_never_interleave() {
             (0..40).map(|n| world.next_turn(&conversation, &format!("Question {n}"))).collect();
         // Each was asked before others that were stored before it.
         for turn in &mut turns {
+            turn.conversation.counts = conversation.counts;
             turn.question.timestamp = conversation.updated_at;
         }
         let appends = turns.iter().enumerate().map(|(number, turn)| {

@@ -57,6 +57,7 @@ async fn turns_at_once_are_stored_and_counted_each_as_if_it_came_alone() {
             if turn.is_first {
                 assert_eq!(&stored, turn);
             } else {
+                assert_eq!(stored.question.content, turn.question.content);
                 let counts = stored.conversation.counts;
                 assert_eq!(counts.unanswered * 2, counts.messages);
                 numbers[number / 2 % 2].insert(stored.number());
@@ -65,8 +66,8 @@ async fn turns_at_once_are_stored_and_counted_each_as_if_it_came_alone() {
             let found = world.storage.find_conversation(&scope, id).await.unwrap();
             let (conversation, Page { items, .. }) = found.unwrap();
             assert_eq!(conversation.metadata, turn.conversation.metadata);
-            let at = items.iter().position(|placed| placed.message == turn.reply).unwrap();
-            assert_eq!(items[at + 1].message, turn.question);
+            let at = items.iter().position(|placed| placed.message == stored.reply).unwrap();
+            assert_eq!(items[at + 1].message, stored.question);
             assert_eq!(items[at + 1].position + 1, items[at].position);
         }
         let all: BTreeSet<u64> = (2..=41).map(|turn| turn * 2).collect();
