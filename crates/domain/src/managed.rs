@@ -128,6 +128,6 @@ mod tests {
     fn the_refusal_of_a_second_object_names_set_and_key() {
         let managed = Managed::parse("s".into(), "k".into(), "0".repeat(64)).unwrap();
         let Error::Conflict(message) = managed.taken("another agent") else { panic!() };
-        assert_eq!(message, "another agent is managed as `k` of the set `s` already");
+        assert_eq!(message, "another agent is already managed as `k` of the set `s`");
     }
 }

@@ -114,7 +114,7 @@ mod tests {
             (b"\0\0\0\x18ftypheic".to_vec(), "OCR"),
             (b"\0\0\0\x18ftypisom".to_vec(), "video"),
             (b"RIFF\0\0\0\0WEBPVP8".to_vec(), "OCR"),
-            (b"RIFF\0\0\0\0WAVEfmt".to_vec(), "sound"),
+            (b"RIFF\0\0\0\0WAVEfmt".to_vec(), "audio"),
             (b"PK\x03\x04....a.txt".to_vec(), "archive"),
             (odp.to_vec(), "PPTX"),
             (b"\x1f\x8b\x08".to_vec(), "archive"),
