@@ -256,15 +256,16 @@ impl Upstream {
             || matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS);
         let remedy = if may_pass { Remedy::Retry(asked) } else { Remedy::None };
         let text = read::error(response, key).await;
-        let mut message = format!("answered {status}: {text}");
-        // Most servers answer so if they do not have the model.
-        if status == StatusCode::NOT_FOUND {
+        // Most servers answer 404 if they do not have the model.
+        let hint = if status == StatusCode::NOT_FOUND {
             let setting = &self.model_setting;
-            message += &format!(
+            format!(
                 " (it was asked for the model `{model}`; {setting}, or `model` of a route, can name another)"
-            );
-        }
-        UpstreamFailure::new(remedy, message)
+            )
+        } else {
+            String::new()
+        };
+        UpstreamFailure::new(remedy, format!("answered {status}: {text}{hint}"))
     }
 
     fn finish(
