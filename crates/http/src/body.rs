@@ -9,6 +9,7 @@ use actix_web::dev::Payload;
 use actix_web::http::header;
 use actix_web::web::Bytes;
 use actix_web::{HttpMessage as _, HttpRequest};
+use cicerone_domain::services::Agents;
 use cicerone_domain::{Error, Timestamp, limits};
 use futures_util::StreamExt as _;
 use serde::de::DeserializeOwned;
@@ -22,6 +23,9 @@ use crate::response::JSON;
 pub(crate) use given::{Given, not_null};
 pub(crate) use json::read as read_fields;
 
+/// Longer bodies are parsed on a blocking thread: a megabyte of small values takes 20 ms, in which the thread of the
+/// connection would serve no other one.
+const LONG_BYTES: usize = 256 * 1_024;
 /// Longest name or id that a refusal repeats.
 const SHOWN_CHARS: usize = 100;
 
@@ -35,9 +39,9 @@ pub(crate) fn shown(name: &str) -> String {
 /// Its struct is the only declaration: serde takes the names and JSON types of the fields from it,
 /// and utoipa the schema. The limits in the schema are the domain's, which `check` applies; the
 /// tests of [`crate::endpoints`] compare the two for every body.
-pub(crate) trait Body: DeserializeOwned + ToSchema {
+pub(crate) trait Body: DeserializeOwned + ToSchema + 'static {
     /// The content of the body, as types that prove it was checked.
-    type Checked;
+    type Checked: Send + 'static;
 
     /// Checks the values of the fields.
     ///
@@ -89,8 +93,8 @@ impl Incoming {
         app: &Shared,
     ) -> Result<(B::Checked, Option<Keyed>), RequestError> {
         let bytes = self.json_text(app, limits::BODY_BYTES).await?;
-        let text = if bytes.is_empty() { b"{}".as_slice() } else { &bytes };
-        Ok((parse::<B>(app, text)?, self.keyed(&[&bytes])?))
+        let text = if bytes.is_empty() { Bytes::from_static(b"{}") } else { bytes.clone() };
+        Ok((self.parse::<B>(app, text).await?, self.keyed(&[&bytes])?))
     }
 
     async fn read<B: Body>(
@@ -99,7 +103,22 @@ impl Incoming {
         most: usize,
     ) -> Result<(B::Checked, Bytes), RequestError> {
         let bytes = self.json_text(app, most).await?;
-        Ok((parse::<B>(app, &bytes)?, bytes))
+        Ok((self.parse::<B>(app, bytes.clone()).await?, bytes))
+    }
+
+    /// Parses a body; a long one within a turn of the caller.
+    async fn parse<B: Body>(&self, app: &Shared, text: Bytes) -> Result<B::Checked, Error> {
+        if text.len() <= LONG_BYTES {
+            return parse::<B>(&app.agents, app.clock.now(), &text);
+        }
+        let tenant = RequestContext::of(&self.request)?.tenant.get();
+        let turn = app.rooms.parsing_turn(tenant).await?;
+        let (agents, now) = (app.agents.clone(), app.clock.now());
+        let work = move || {
+            let _turn = turn;
+            parse::<B>(&agents, now, &text)
+        };
+        app.runtime.spawn_blocking(work).await.map_err(Error::internal)?
     }
 
     /// Reads the text of a JSON body of at most `limit` bytes. An empty body is allowed.
@@ -137,9 +156,9 @@ impl Incoming {
     }
 }
 
-fn parse<B: Body>(app: &Shared, text: &[u8]) -> Result<B::Checked, Error> {
-    let knows_model = |name: &str| app.agents.knows_model(name);
-    B::parse(text, &Current { now: app.clock.now(), knows_model: &knows_model })
+fn parse<B: Body>(agents: &Agents, now: Timestamp, text: &[u8]) -> Result<B::Checked, Error> {
+    let knows_model = |name: &str| agents.knows_model(name);
+    B::parse(text, &Current { now, knows_model: &knows_model })
 }
 
 /// The refusal of a body that stalls.

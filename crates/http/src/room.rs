@@ -30,6 +30,9 @@ const BODIES_RESERVE: u64 = 2 * BODIES;
 /// read to be sent. Others wait, those that arrive on the disk.
 const FILES: u64 = 4;
 const FILES_RESERVE: u64 = 2;
+/// Long bodies that are parsed at once. One takes 100 ms at most.
+const PARSED: u64 = 1;
+const PARSED_RESERVE: u64 = 2;
 const MEBIBYTE: u64 = 1_024 * 1_024;
 /// Answers and bodies up to this size are not counted: a connection takes as much anyway.
 pub(crate) const FREE: usize = 16 * 1_024;
@@ -62,6 +65,7 @@ pub(crate) struct Rooms {
     aside: FairPool<Tenant>,
     bodies: FairPool<Tenant>,
     files: FairPool<Tenant>,
+    parsing: FairPool<Tenant>,
 }
 
 /// The memory that is reserved for a request and its answer.
@@ -83,6 +87,7 @@ impl Rooms {
             aside: FairPool::new(ASIDE, ASIDE_RESERVE),
             bodies: FairPool::new(BODIES, BODIES_RESERVE),
             files: FairPool::new(FILES, FILES_RESERVE),
+            parsing: FairPool::new(PARSED, PARSED_RESERVE),
         }
     }
 
@@ -184,6 +189,14 @@ impl Rooms {
             room.0.push(timeout(PATIENCE, permit).await.map_err(|_| Error::Overloaded)?);
         }
         Ok(())
+    }
+}
+
+impl Rooms {
+    /// Waits for the turn of a tenant to have a long body parsed. Fails with [`Error::Overloaded`].
+    pub(crate) async fn parsing_turn(&self, tenant: Tenant) -> Result<FairPermit<Tenant>, Error> {
+        let turn = self.parsing.acquire(tenant, 1, Urgency::Question);
+        timeout(PATIENCE, turn).await.map_err(|_| Error::Overloaded)
     }
 }
 

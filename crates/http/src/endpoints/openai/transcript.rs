@@ -13,7 +13,7 @@ use cicerone_domain::{
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::json::Json;
-use content::Content;
+use content::{Content, ContentReader, Parts};
 
 /// The names of the roles that are accepted.
 const ROLES: &str = "`user`, `assistant`, `system` or `developer`";
@@ -138,10 +138,10 @@ impl<'de> Visitor<'de> for Reader {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
-        let mut kept = LastMessages::default();
+        let (mut kept, parts) = (LastMessages::default(), Parts::new());
         let mut fault = None;
         while kept.count < limits::CLIENT_MESSAGES && fault.is_none() {
-            let Some(entry) = items.next_element_seed(EntryReader(self.notation))? else {
+            let Some(entry) = items.next_element_seed(EntryReader(self.notation, &parts))? else {
                 return Ok(self.finish(kept));
             };
             let place = kept.count;
@@ -212,9 +212,9 @@ impl Reader {
 }
 
 /// Reads a message or another item.
-struct EntryReader(Notation);
+struct EntryReader<'a>(Notation, &'a Parts);
 
-impl<'de> DeserializeSeed<'de> for EntryReader {
+impl<'de> DeserializeSeed<'de> for EntryReader<'_> {
     type Value = Item;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Item, D::Error> {
@@ -222,7 +222,7 @@ impl<'de> DeserializeSeed<'de> for EntryReader {
     }
 }
 
-impl<'de> Visitor<'de> for EntryReader {
+impl<'de> Visitor<'de> for EntryReader<'_> {
     type Value = Item;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -264,7 +264,7 @@ impl<'de> Visitor<'de> for EntryReader {
             match name.as_str() {
                 "type" => kind = map.next_value()?,
                 "role" => role = map.next_value()?,
-                "content" => content = map.next_value()?,
+                "content" => content = map.next_value_seed(ContentReader(self.1))?,
                 _ => {
                     map.next_value::<IgnoredAny>()?;
                 }
@@ -324,6 +324,19 @@ mod tests {
 
     fn user(text: &str) -> Value {
         json!({"role": "user", "content": text})
+    }
+
+    #[test]
+    fn the_parts_of_all_messages_are_counted_together() {
+        let parts = |count: usize| json!(vec![json!({"type": "text", "text": "a"}); count]);
+        let sent = |last| {
+            messages(
+                &json!([user("b"), {"role": "user", "content": parts(4_000)}, {"role": "user", "content": parts(last)}]),
+            )
+        };
+        assert!(sent(96).is_ok());
+        let (param, message) = fault(sent(97));
+        assert_eq!((param.as_str(), message.contains("4096 parts")), ("messages[2].content", true));
     }
 
     #[test]

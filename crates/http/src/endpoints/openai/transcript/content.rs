@@ -1,8 +1,9 @@
 //! The content of a message: a text, or parts of which all are texts.
 
+use std::cell::Cell;
 use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::endpoints::openai::json::Json;
 
@@ -45,15 +46,42 @@ fn part(part: &Json) -> Result<&str, (&'static str, String)> {
     text.ok_or_else(|| (dotted, "must be a string".to_owned()))
 }
 
-impl<'de> Deserialize<'de> for Content {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(ContentVisitor)
+/// The parts that may still be read of the contents of a body.
+#[derive(Debug)]
+pub(super) struct Parts(Cell<usize>);
+
+impl Parts {
+    /// Most parts of all contents of a body together. A body has room for a hundred times as many.
+    pub(super) const MOST: usize = 4_096;
+
+    pub(super) const fn new() -> Self {
+        Self(Cell::new(Self::MOST))
     }
 }
 
-struct ContentVisitor;
+/// Reads a content.
+#[derive(Clone, Copy)]
+pub(super) struct ContentReader<'a>(pub(super) &'a Parts);
 
-impl<'de> Visitor<'de> for ContentVisitor {
+impl ContentReader<'_> {
+    /// Whether another part may be read.
+    fn has_room(self) -> bool {
+        let Parts(left) = self.0;
+        let rest = left.get().checked_sub(1);
+        left.set(rest.unwrap_or_default());
+        rest.is_some()
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for ContentReader<'_> {
+    type Value = Content;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Content, D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ContentReader<'_> {
     type Value = Content;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -97,6 +125,12 @@ impl<'de> Visitor<'de> for ContentVisitor {
         let mut whole = String::new();
         let mut place = 0_usize;
         while let Some(json) = parts.next_element::<Json>()? {
+            if !self.has_room() {
+                while parts.next_element::<IgnoredAny>()?.is_some() {}
+                let message =
+                    format!("must have at most {} parts with those of all messages", Parts::MOST);
+                return Ok(Content::Bad(String::new(), message));
+            }
             match part(&json) {
                 Ok(text) => {
                     if place > 0 {
