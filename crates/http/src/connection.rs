@@ -211,6 +211,10 @@ impl AsyncRead for Connection {
                 this.link.wait_for_room(cx);
                 return Poll::Pending;
             }
+            // The end of the input ends the request too.
+            if this.link.is_padded() {
+                return Poll::Ready(Ok(()));
+            }
         } else if this.link.is_full() {
             // The input may be a head and the beginning of its body. The framework parses it when no more input
             // arrives; if it contains no complete request, it reads again.

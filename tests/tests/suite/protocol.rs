@@ -143,6 +143,31 @@ async fn a_body_beyond_any_request_is_refused() {
 }
 
 #[tokio::test]
+async fn a_body_whose_chunks_are_mostly_padding_is_cut_off() {
+    let key = client().key().unwrap().to_owned();
+    let head = format!(
+        "POST /v1/agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n\
+         Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    );
+    let extension = format!("1;{}\r\n \r\n", "x".repeat(4_000));
+    let zeros = format!("{}1\r\n \r\n", "0".repeat(4_000));
+    for piece in [extension, zeros] {
+        let mut connection = Connection::open(server().address()).await;
+        connection.send(&head).await;
+        let (sent, answer) = connection.flood(piece.as_bytes(), 256 * 1_024 * 1_024).await;
+        // What the operating systems have taken is included.
+        assert!(sent < 16 * 1_024 * 1_024, "{sent} bytes: {answer}");
+    }
+    // Chunks of one byte are no padding.
+    let body = format!("{{\"name\":\"Guide\",\"x\":\"{}\"}}", "x".repeat(100_000));
+    let chunks: String = body.chars().map(|byte| format!("1\r\n{byte}\r\n")).collect();
+    let mut connection = Connection::open(server().address()).await;
+    connection.send(format!("{head}{chunks}0\r\n\r\n")).await;
+    let answer = connection.read_until("created_at").await;
+    assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
+}
+
+#[tokio::test]
 async fn the_largest_text_fits_however_it_is_escaped() {
     let agent = client().agent().await;
     let escaped = "\\ud83e\\udd80".repeat(100_000);

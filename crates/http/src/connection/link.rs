@@ -10,6 +10,11 @@ use super::places::Slot;
 /// Most bytes that are read ahead from a connection: the head of a request, and the part of a body that no handler has
 /// requested yet.
 const AHEAD_BYTES: usize = 32 * 1_024;
+/// Most bytes of a request's body that are not content, beside [`FRAMING_PER_BYTE`]: sizes and extensions of chunks, which
+/// the framework drops, and what was read of the next request.
+const FRAMING_BYTES: u64 = 128 * 1_024;
+/// A byte in a chunk of its own has five bytes of framing. What extensions and leading zeros add counts as padding.
+const FRAMING_PER_BYTE: u64 = 5;
 
 /// The state of a connection that its requests need.
 #[derive(Debug)]
@@ -21,6 +26,10 @@ pub(crate) struct Link {
     /// Bytes that have arrived and do not belong to a request yet, or belong to the unread part of
     /// a body.
     ahead: Cell<usize>,
+    /// Bytes that have arrived since the request began.
+    arrived: Cell<u64>,
+    /// Bytes of its body's content that the handler has read.
+    content: Cell<u64>,
     /// The reader, while it waits for some of the bytes ahead to be read.
     reader: RefCell<Option<Waker>>,
 }
@@ -34,6 +43,8 @@ impl Link {
             is_in_progress: Cell::new(false),
             is_paced: Cell::new(true),
             ahead: Cell::new(0),
+            arrived: Cell::new(0),
+            content: Cell::new(0),
             reader: RefCell::new(None),
         }
     }
@@ -43,6 +54,8 @@ impl Link {
         self.requests.set(self.requests.get() + 1);
         self.is_in_progress.set(true);
         self.is_paced.set(true);
+        self.arrived.set(0);
+        self.content.set(0);
         self.slot.set_busy();
         self.make_room(usize::MAX);
         InProgress(Rc::clone(self))
@@ -56,6 +69,8 @@ impl Link {
 
     /// Records that the handler has read a part of a body.
     pub(crate) fn read(&self, bytes: usize) {
+        let bytes_read = u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.content.set(self.content.get().saturating_add(bytes_read));
         self.make_room(bytes);
     }
 
@@ -79,6 +94,8 @@ impl Link {
 
     pub(super) fn arrived(&self, bytes: usize) {
         self.ahead.set(self.ahead.get() + bytes);
+        let bytes_arrived = u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.arrived.set(self.arrived.get().saturating_add(bytes_arrived));
         if bytes > 0 && !self.is_in_progress.get() {
             self.slot.set_busy();
         }
@@ -91,6 +108,14 @@ impl Link {
     /// Whether no more bytes may be read ahead.
     pub(super) fn is_full(&self) -> bool {
         self.ahead.get() >= AHEAD_BYTES
+    }
+
+    /// Whether far more has arrived of a body than its content needs. No limit of a body counts such bytes.
+    pub(super) fn is_padded(&self) -> bool {
+        let ahead = u64::try_from(self.ahead.get()).unwrap_or(u64::MAX);
+        let content = self.content.get();
+        let framing = self.arrived.get().saturating_sub(content).saturating_sub(ahead);
+        framing > content.saturating_mul(FRAMING_PER_BYTE).saturating_add(FRAMING_BYTES)
     }
 
     /// Wakes the reader when there are fewer bytes ahead.
