@@ -19,9 +19,12 @@ use super::{BODIES, BODIES_RESERVE, Deliverer, PATIENCE};
 use crate::send::BODY_PATIENCE;
 use crate::settings::DeliverySettings;
 
+/// What reading the payload of an event results in.
+type Payload = fn() -> Result<Option<String>, Error>;
+
 /// A store with one event, which records what happens to its delivery.
 struct Script {
-    payload: fn() -> Result<Option<String>, Error>,
+    payload: Payload,
     noted: Mutex<Vec<&'static str>>,
 }
 
@@ -121,7 +124,7 @@ async fn a_delivery_without_memory_takes_no_place_and_is_postponed() {
 
 #[tokio::test]
 async fn only_an_event_that_cannot_be_read_now_is_tried_again() {
-    let payloads: [(fn() -> Result<Option<String>, Error>, &[&str]); 3] = [
+    let payloads: [(Payload, &[&str]); 3] = [
         (|| Ok(None), &[]),
         (|| Err(Error::unavailable("no database")), &["postponed"]),
         (|| Err(Error::internal("a fault")), &["attempted"]),
