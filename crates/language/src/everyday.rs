@@ -29,7 +29,7 @@ const GROUPS: &[(Lang, &str)] = &[
          disabled wheelchair accessible accessibility|pensioner senior retired|founded established|\
          charity non-profit nonprofit|motorbike motorcycle|laptop > computer|sofa couch furniture|\
          maximum max limit|minimum min|default standard|two 2|three 3|four 4|five 5|six 6|seven 7|eight 8|\
-         nine 9|ten 10|twelve 12|attach attachment|sign-in login|wifi internet|return returns exchange",
+         nine 9|ten 10|twelve 12|attach attachment|sign-in login|wifi internet|return returns exchange|address > contact location|telephone > contact|wet damp moist|throw > dispose disposal",
     ),
     (
         Lang::Deu,
@@ -43,6 +43,7 @@ const GROUPS: &[(Lang, &str)] = &[
          foto bild|größe abmessungen maße|kennwort passwort|anmeldung login|nötig erforderlich notwendig|spät verspätung|\
          verloren verlust|gestohlen diebstahl|student studierende|toilette wc|aufzug lift fahrstuhl|\
          behindert rollstuhl barrierefrei|gegründet gründung|chef vorgesetzte leitung|job arbeit stelle|maximal max höchstens|mindestens minimum|rabatt nachlass|\
+         adresse anschrift|adresse > kontakt anfahrt|anschrift > kontakt anfahrt|\
          zwei 2|drei 3|vier 4|fünf 5|sechs 6|sieben 7|acht 8|neun 9|zehn 10|zwölf 12",
     ),
     (
@@ -55,7 +56,7 @@ const GROUPS: &[(Lang, &str)] = &[
          enfermo enfermedad|sueldo salario|piso vivienda apartamento|permitido autorizado|prohibido|cambiar modificar|\
          error fallo problema|foto imagen|tamaño medida|necesario obligatorio imprescindible|tarde retraso|\
          perdido pérdida|robado robo|estudiante alumno|baño aseo|ascensor elevador|multa sanción|\
-         permiso licencia autorización|obra reforma|quedarse estancia permanecer|trabajo empleo|sofá mueble|máximo máx|mínimo mín|\
+         permiso licencia autorización|obra reforma|quedarse estancia permanecer|trabajo empleo|sofá mueble|dirección > contacto ubicación|máximo máx|mínimo mín|\
          dos 2|tres 3|cuatro 4|cinco 5|seis 6|siete 7|ocho 8|nueve 9|diez 10|doce 12",
     ),
     (
@@ -67,7 +68,7 @@ const GROUPS: &[(Lang, &str)] = &[
          rembourser remboursement|employé personnel|vacances congé|malade maladie|salaire rémunération|\
          logement appartement|autorisé permis|interdit défendu|modifier changer|erreur panne problème|photo image|\
          taille dimension|nécessaire obligatoire|retard tard|perdu perte|volé vol|étudiant élève|toilettes wc|\
-         ascenseur élévateur|emploi travail poste|cours atelier formation|maximum max maximal|minimum minimal|\
+         ascenseur élévateur|emploi travail poste|cours atelier formation|adresse > contact accès|maximum max maximal|minimum minimal|\
          deux 2|trois 3|quatre 4|cinq 5|six 6|sept 7|huit 8|neuf 9|dix 10|douze 12",
     ),
     (
@@ -77,7 +78,7 @@ const GROUPS: &[(Lang, &str)] = &[
          auto voertuig|fiets rijwiel|kind minderjarige|hond > huisdier dier|kat > huisdier dier|afval vuilnis|arts dokter|\
          beginnen starten|rekening factuur bon|pakket zending|retourneren terugsturen ruilen|terugbetaling|\
          medewerker personeel|vakantie verlof|ziek ziekte|salaris loon|toegestaan|verboten|wijzigen veranderen aanpassen|\
-         fout storing probleem|foto afbeelding|maat afmeting|nodig verplicht|laat vertraging|baan werk werkgever|maximaal max maximum|\
+         fout storing probleem|foto afbeelding|maat afmeting|nodig verplicht|laat vertraging|baan werk werkgever|adres > contact|maximaal max maximum|\
          twee 2|drie 3|vier 4|vijf 5|zes 6|zeven 7|acht 8|negen 9|tien 10|twaalf 12",
     ),
     (
@@ -88,7 +89,7 @@ const GROUPS: &[(Lang, &str)] = &[
          rifiuto spazzatura|medico dottore|iniziare cominciare|pensionato anziano|fattura ricevuta|pacco spedizione|\
          restituire reso|rimborso|dipendente personale|ferie vacanza|malato malattia|stipendio salario|\
          appartamento alloggio|permesso consentito|vietato proibito|modificare cambiare|errore guasto problema|\
-         foto immagine|misura dimensione|necessario obbligatorio|ritardo tardi|perso smarrito|rubato furto|massimo max|minimo min|\
+         foto immagine|misura dimensione|necessario obbligatorio|ritardo tardi|perso smarrito|rubato furto|indirizzo > contatti|massimo max|minimo min|\
          due 2|tre 3|quattro 4|cinque 5|sei 6|sette 7|otto 8|nove 9|dieci 10|dodici 12",
     ),
 ];

@@ -302,11 +302,6 @@ impl Attribute {
     pub(super) fn has_value(&self, text: &str) -> Option<bool> {
         Some(self.value?.is_in(text))
     }
-
-    /// Whether it is a sum of money, as which the words for it are as good as a value.
-    pub(super) fn is_time(&self) -> bool {
-        matches!(self.value, Some(Value::Duration | Value::Moment))
-    }
 }
 
 /// Whether a term or the first cell of a row is called so.

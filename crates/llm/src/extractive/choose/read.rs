@@ -45,8 +45,8 @@ const COMPARES: f32 = 0.8;
 const COMPARED: u32 = 2;
 /// The bonus for a sentence with the kind of answer that the question asks for.
 const MEETS: f32 = 0.1;
-/// The same for a time, which is told from other numbers.
-const MEETS_TIME: f32 = 0.25;
+/// The same for a time or a sum of money, which are told from other numbers.
+const MEETS_MEASURE: f32 = 0.25;
 /// The bonus for a row or definition that is called like the measure that the question asks for.
 const MEASURES: f32 = 0.6;
 /// The bonus for a sentence that defines the subject of the question.
@@ -121,9 +121,9 @@ impl<'a> Asked<'a> {
 
     /// The bonus of a text for having the kind of thing that is asked for.
     fn met_by(&self, text: &str, is_technical: bool) -> f32 {
-        let measure = self.measure.filter(|measure| measure.is_time() && !is_technical);
+        let measure = self.measure.filter(|_| !is_technical);
         match measure.and_then(|measure| measure.has_value(text)) {
-            Some(true) => MEETS_TIME,
+            Some(true) => MEETS_MEASURE,
             Some(false) => 0.0,
             None if self.wanted.is_met_by(text) => MEETS,
             None => 0.0,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use cicerone_language::{Language, equivalents};
+use cicerone_language::{Language, equivalents, inflections};
 
 use super::compounds::{has_compounds, related};
 use super::coverage::Overlap;
@@ -174,9 +174,9 @@ fn look_up_words<'question>(
     let corrections = Corrections::new();
     let mut all_joined = Vec::new();
     for word in question.words.iter().filter(counts) {
-        let mut forms = match word.measure.or_else(|| same_number(word, question.language)) {
-            Some(others) => Cow::Owned([&word.forms, others].concat()),
-            None => Cow::Borrowed(word.forms.as_slice()),
+        let mut forms = match other_forms(word, question.language) {
+            [] => Cow::Borrowed(word.forms.as_slice()),
+            others => Cow::Owned([&word.forms, others].concat()),
         };
         let mut found = places_of(snapshot, &forms, word.is_stop_word)?;
         let mut likeness = 1.0;
@@ -235,14 +235,23 @@ fn begins_with_letter(forms: &[String]) -> bool {
     forms.iter().any(|form| form.starts_with(char::is_alphabetic))
 }
 
-/// The other way to write a small number: "6" for "six".
-fn same_number(word: &Word, language: Option<Language>) -> Option<&'static [String]> {
-    let language = language?;
+/// What a word is looked for as, too: the names of the measure that it asks for, a small number in digits or as a word, or the other
+/// forms of an irregular word.
+fn other_forms(word: &Word, language: Option<Language>) -> &'static [String] {
+    if let Some(names) = word.measure {
+        return names;
+    }
+    let Some(language) = language.filter(|_| !word.is_stop_word && !word.is_compound) else {
+        return &[];
+    };
     let is_digits = |form: &String| form.bytes().all(|byte| byte.is_ascii_digit());
-    word.forms.iter().find_map(|form| {
-        let others = equivalents(form, language);
-        (is_digits(form) || others.iter().any(is_digits)).then_some(others)
-    })
+    let of_form = |form: &String| {
+        let same = equivalents(form, language);
+        let is_number = is_digits(form) || same.iter().any(is_digits);
+        let others = if is_number { same } else { inflections(form, language) };
+        (!others.is_empty()).then_some(others)
+    };
+    word.forms.iter().find_map(of_form).unwrap_or_default()
 }
 
 /// The words of passages that mean the same as a word that no passage has: "damaged" for "broken".

@@ -1,0 +1,140 @@
+//! Irregular forms of words, which stemmers leave apart: "paid" and "pay".
+
+use std::sync::OnceLock;
+
+use foldhash::{HashMap, HashMapExt as _};
+use whatlang::Lang;
+
+use crate::language::Language;
+use crate::terms::terms;
+
+/// The forms of verbs, in groups that are separated by `|`. Forms that are as often another word ("left", "saw") are omitted.
+const GROUPS: &[(Lang, &str)] = &[
+    (
+        Lang::Eng,
+        "pay paid|buy bought|sell sold|send sent|spend spent|lend lent|bring brought|catch caught|teach taught|think thought|\
+         lose lost|break broke broken|steal stole stolen|speak spoke spoken|choose chose chosen|freeze froze frozen|\
+         wake woke woken|write wrote written|drive drove driven|ride rode ridden|eat ate eaten|fly flew flown|\
+         grow grew grown|know knew known|throw threw thrown|blow blew blown|draw drew drawn|wear wore worn|tear tore torn|\
+         take took taken|give gave given|fall fell fallen|forget forgot forgotten|hide hid hidden|hold held|keep kept|\
+         sleep slept|build built|rebuild rebuilt|burn burnt|learn learnt|tell told|stick stuck|swim swam swum|\
+         begin began begun|drink drank drunk|run ran|win won|become became|shoot shot|understood understand|\
+         withdraw withdrew withdrawn|overpay overpaid|prepay prepaid|repay repaid|feed fed|lead led|meet met|dig dug|\
+         hang hung|swear swore sworn|bite bit bitten|seek sought|fight fought|sink sank sunk|spring sprang sprung|die death dead|\
+         child children|man men|woman women|person people|foot feet|tooth teeth|mouse mice|life lives|wife wives|knife knives",
+    ),
+    (
+        Lang::Deu,
+        "verlieren verliert verlor verloren|stehlen stiehlt gestohlen|brechen bricht gebrochen|schließen schließt schloss \
+         geschlossen|anrufen rufen angerufen|finden fand gefunden|nehmen nimmt nahm genommen|geben gibt gab gegeben|\
+         fahren fährt fuhr gefahren|schreiben schrieb geschrieben|sprechen spricht gesprochen|\
+         überweisen überwies überwiesen|einladen lädt eingeladen|gelten gilt galt|laufen läuft gelaufen|\
+         verfallen verfällt verfiel|entfallen entfällt|halten hält gehalten|tragen trägt getragen|essen isst gegessen|\
+         lesen liest gelesen|sehen sieht gesehen|vergessen vergisst|helfen hilft geholfen|sterben stirbt gestorben|\
+         gewinnen gewonnen|beginnen beginnt begann begonnen|ziehen zog gezogen|umziehen umgezogen|bieten bot geboten|\
+         verbieten verboten|fliegen flog geflogen|frieren gefroren|bringen brachte gebracht|denken gedacht|kennen gekannt|\
+         gehen ging gegangen|stehen stand gestanden|kommen kam gekommen|bleiben blieb geblieben|leihen lieh geliehen|\
+         ausleihen ausgeliehen|steigen stieg gestiegen|unterschreiben unterschrieben|waschen wäscht gewaschen|\
+         lassen lässt gelassen|treffen trifft getroffen|werfen wirft geworfen|wegwerfen weggeworfen|erwerben erwirbt erworben",
+    ),
+    (
+        Lang::Nld,
+        "verliezen verliest verloor verloren|stelen steelt gestolen|breken gebroken|sluiten sluit sloot gesloten|\
+         overlijden overleden|schrijven schreef geschreven|kiezen koos gekozen|krijgen kreeg gekregen|vinden vond gevonden|\
+         geven gaf gegeven|nemen nam genomen|kopen kocht gekocht|verkopen verkocht|brengen bracht gebracht|lopen liep gelopen|\
+         rijden reed gereden|vergeten vergat|beginnen begon begonnen|sterven gestorven|lenen geleend|eten at gegeten|\
+         spreken sprak gesproken|zenden gezonden|wassen gewassen|vallen viel gevallen|vervallen vervalt verviel|bieden bood geboden",
+    ),
+    (
+        Lang::Spa,
+        "romper roto|abrir abierto|escribir escrito|inscribir inscrito|devolver devuelve devuelto|volver vuelve vuelto|\
+         morir muere muerto|ver visto|cubrir cubierto|cerrar cierra cierran|empezar empieza|comenzar comienza|perder pierde|\
+         pedir pide|costar cuesta cuestan|encontrar encuentra|mover mueve|mostrar muestra|probar prueba|contar cuenta|\
+         imprimir impreso|freír frito|servir sirve|repetir repite|elegir elige",
+    ),
+    (
+        Lang::Fra,
+        "ouvrir ouvert ouverte|offrir offert offerte|couvrir couvert couverte|perdre perdu perdue|recevoir reçu reçoit|rendre rendu|\
+         vendre vendu|mourir mort|prendre pris prend|mettre mis|inscrire inscrit|écrire écrit|payer paie paye|envoyer envoie|\
+         venir vient venu|tenir tient tenu|devoir doit dû|boire bu|lire lu|conduire conduit|construire construit|détruire détruit|\
+         peindre peint|éteindre éteint|joindre joint|acheter achète|appeler appelle|jeter jette",
+    ),
+    (
+        Lang::Ita,
+        "aprire aperto aperta|chiudere chiuso chiusa|perdere perso perduto|rompere rotto rotta|scrivere scritto|iscrivere iscritto|\
+         spendere speso|prendere preso|morire morto|rendere reso|offrire offerto|leggere letto|mettere messo|decidere deciso|\
+         scegliere scelto|chiedere chiesto|rispondere risposto|vedere visto|correre corso|muovere mosso|accendere acceso|spegnere spento",
+    ),
+];
+
+static KNOWN: OnceLock<HashMap<Lang, HashMap<String, Vec<String>>>> = OnceLock::new();
+
+/// The analysed forms of the other forms of an irregular word, which its stem does not have: for "paid", that of "pay". Empty for
+/// regular words.
+///
+/// # Examples
+///
+/// ```
+/// use cicerone_language::{Language, inflections};
+///
+/// assert_eq!(inflections("paid", Language::ENGLISH), ["pay"]);
+/// assert!(inflections("refund", Language::ENGLISH).is_empty());
+/// ```
+pub fn inflections(form: &str, language: Language) -> &'static [String] {
+    let known = KNOWN.get_or_init(known).get(&language.0);
+    known.and_then(|known| known.get(form)).map_or(&[], Vec::as_slice)
+}
+
+fn known() -> HashMap<Lang, HashMap<String, Vec<String>>> {
+    let mut known: HashMap<Lang, HashMap<String, Vec<String>>> = HashMap::new();
+    for (language, groups) in GROUPS {
+        let of_language = known.entry(*language).or_default();
+        for group in groups.split('|') {
+            let forms = forms(group, *language);
+            for form in &forms {
+                let others = of_language.entry(form.clone()).or_default();
+                for other in forms.iter().filter(|other| *other != form) {
+                    if !others.contains(other) {
+                        others.push(other.clone());
+                    }
+                }
+            }
+        }
+    }
+    known
+}
+
+/// The analysed forms of words.
+fn forms(words: &str, language: Lang) -> Vec<String> {
+    let analysed = |word| terms(word, Some(Language(language))).into_iter().next();
+    words.split_whitespace().filter_map(analysed).map(|term| term.text).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GROUPS, forms, inflections};
+    use crate::language::Language;
+
+    #[test]
+    fn forms_of_a_word_stand_for_each_other() {
+        let of = |word: &str, code: &str| {
+            let language = Language::from_code(code).unwrap();
+            let form = forms(word, language.0).remove(0);
+            inflections(&form, language).to_vec()
+        };
+        assert!(of("eaten", "eng").contains(&"eat".to_owned()));
+        assert!(of("eat", "eng").contains(&"ate".to_owned()));
+        let verfallen = forms("verfallen", Language::from_code("deu").unwrap().0);
+        assert!(of("verfällt", "deu").contains(&verfallen[0]));
+        assert!(of("eaten", "deu").is_empty());
+    }
+
+    #[test]
+    fn every_word_of_the_lists_has_a_form() {
+        for (language, words) in GROUPS {
+            for word in words.split([' ', '|']) {
+                assert_eq!(forms(word, *language).len(), 1, "{word}");
+            }
+        }
+    }
+}
