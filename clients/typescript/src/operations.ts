@@ -208,9 +208,9 @@ export class Cicerone extends Client {
 
   /**
    * List an agent's statistics by day. One item for each day (UTC) with messages, latest day
-   * first. Days are kept for 400 days. Deleting conversations does not change the statistics.
-   * For days before the server was updated to a version with statistics, all counts except
-   * `messages` are 0. Permission: `agents:read`.
+   * first. Statistics are kept for 400 days. Deleting conversations does not change the
+   * statistics. For days before the server was updated to a version with statistics, all counts
+   * except `messages` are 0. Permission: `agents:read`.
    */
   listStatistics(
     agent_id: string,
@@ -259,9 +259,9 @@ export class Cicerone extends Client {
   }
 
   /**
-   * Delete an API key. The key stops working within a second, on the server that deletes it at
-   * once. A key can delete only keys with no more permissions, no more agents and no later
-   * expiry than its own. Permission: `keys:write`.
+   * Delete an API key. The key stops working at once on the server that deletes it, and within a
+   * second on the others. A key can delete only keys with no more permissions, no more agents
+   * and no later expiry than its own. Permission: `keys:write`.
    */
   deleteApiKey(key_id: string, options?: Options): Promise<void> {
     return this.call("DELETE", `/v1/api_keys/${segment(key_id)}`, { isKeyed: true }, options);
@@ -275,8 +275,8 @@ export class Cicerone extends Client {
   /**
    * Update an API key. Changes only the fields that are given. Both before and after the change,
    * the key must have no more permissions, no more agents and no later expiry than the key that
-   * makes the request. The change takes effect within a second, on the server that makes it at
-   * once. Permission: `keys:write`.
+   * makes the request. The change takes effect at once on the server that makes it, and within a
+   * second on the others. Permission: `keys:write`.
    */
   updateApiKey(key_id: string, body: UpdateApiKey, options?: Options): Promise<ApiKey> {
     return this.call("PATCH", `/v1/api_keys/${segment(key_id)}`, { body, isKeyed: true }, options);
@@ -414,7 +414,7 @@ export class Cicerone extends Client {
 
   /**
    * List extracted documents. The documents of the most recently trained content, in order.
-   * `warnings` shows what is missing in the text of a document. Permission: `sources:read`.
+   * `warnings` shows what is missing from the text of a document. Permission: `sources:read`.
    */
   listDocuments(
     source_id: string,

@@ -680,7 +680,7 @@ export interface Progress {
   pages_found: number;
 }
 
-/** A limit of the account, with what is used of it. */
+/** A limit of the account, and how much of it is used. */
 export interface Quota {
   /** The limit; null for none. */
   limit: number | null;
@@ -960,7 +960,7 @@ export interface Source {
   /** The entry of a declaration file that manages this object; null if none does. */
   managed: Managed | null;
   /**
-   * What is missing in the trained content; null if everything was read. The documents'
+   * What is missing from the trained content; null if everything was read. The documents'
    * `warnings` have the details.
    */
   partially_read: PartialReading | null;
@@ -1127,7 +1127,7 @@ export interface UpdateWidget {
 
 /** An uploaded file. Its id is the `content` of a source of type `file`. */
 export interface UploadedFile {
-  /** The size of the file. */
+  /** The size of the file in bytes. */
   bytes: number;
   /** The media type, detected from the content. */
   content_type: string;
@@ -1196,7 +1196,7 @@ export interface Conversation {
   messages_cursor?: string | null;
 }
 
-/** Why part of a document is missing in its text. */
+/** Why a part of a document is missing from its text. */
 export interface Warning {
   /** A stable name of the reason. More may be added. */
   code: string;

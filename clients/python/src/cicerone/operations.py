@@ -291,9 +291,9 @@ class Cicerone(Client):
         to: str | None = None,
     ) -> Listing[Statistics]:
         """List an agent's statistics by day. One item for each day (UTC) with messages, latest
-        day first. Days are kept for 400 days. Deleting conversations does not change the
-        statistics. For days before the server was updated to a version with statistics, all
-        counts except `messages` are 0. Permission: `agents:read`.
+        day first. Statistics are kept for 400 days. Deleting conversations does not change
+        the statistics. For days before the server was updated to a version with statistics,
+        all counts except `messages` are 0. Permission: `agents:read`.
         """
         return self._list(f"/v1/agents/{segment(agent_id)}/statistics", {"page_size": page_size, "from": from_, "to": to})
 
@@ -351,9 +351,9 @@ class Cicerone(Client):
         *,
         idempotency_key: str | None = None,
     ) -> None:
-        """Delete an API key. The key stops working within a second, on the server that deletes
-        it at once. A key can delete only keys with no more permissions, no more agents and no
-        later expiry than its own. Permission: `keys:write`.
+        """Delete an API key. The key stops working at once on the server that deletes it, and
+        within a second on the others. A key can delete only keys with no more permissions, no
+        more agents and no later expiry than its own. Permission: `keys:write`.
         """
         self._call("DELETE", f"/v1/api_keys/{segment(key_id)}", key=idempotency_key or new_key())
 
@@ -374,8 +374,8 @@ class Cicerone(Client):
     ) -> ApiKey:
         """Update an API key. Changes only the fields that are given. Both before and after the
         change, the key must have no more permissions, no more agents and no later expiry than
-        the key that makes the request. The change takes effect within a second, on the server
-        that makes it at once. Permission: `keys:write`.
+        the key that makes the request. The change takes effect at once on the server that
+        makes it, and within a second on the others. Permission: `keys:write`.
         """
         answer: ApiKey = self._call("PATCH", f"/v1/api_keys/{segment(key_id)}", body=body, key=idempotency_key or new_key())
         return answer
@@ -570,7 +570,7 @@ class Cicerone(Client):
         page_size: int | None = None,
     ) -> Listing[Document]:
         """List extracted documents. The documents of the most recently trained content, in
-        order. `warnings` shows what is missing in the text of a document. Permission:
+        order. `warnings` shows what is missing from the text of a document. Permission:
         `sources:read`.
         """
         return self._list(f"/v1/sources/{segment(source_id)}/documents", {"page_size": page_size})
@@ -1033,9 +1033,9 @@ class AsyncCicerone(AsyncClient):
         to: str | None = None,
     ) -> AsyncListing[Statistics]:
         """List an agent's statistics by day. One item for each day (UTC) with messages, latest
-        day first. Days are kept for 400 days. Deleting conversations does not change the
-        statistics. For days before the server was updated to a version with statistics, all
-        counts except `messages` are 0. Permission: `agents:read`.
+        day first. Statistics are kept for 400 days. Deleting conversations does not change
+        the statistics. For days before the server was updated to a version with statistics,
+        all counts except `messages` are 0. Permission: `agents:read`.
         """
         return self._list(f"/v1/agents/{segment(agent_id)}/statistics", {"page_size": page_size, "from": from_, "to": to})
 
@@ -1093,9 +1093,9 @@ class AsyncCicerone(AsyncClient):
         *,
         idempotency_key: str | None = None,
     ) -> None:
-        """Delete an API key. The key stops working within a second, on the server that deletes
-        it at once. A key can delete only keys with no more permissions, no more agents and no
-        later expiry than its own. Permission: `keys:write`.
+        """Delete an API key. The key stops working at once on the server that deletes it, and
+        within a second on the others. A key can delete only keys with no more permissions, no
+        more agents and no later expiry than its own. Permission: `keys:write`.
         """
         await self._call("DELETE", f"/v1/api_keys/{segment(key_id)}", key=idempotency_key or new_key())
 
@@ -1116,8 +1116,8 @@ class AsyncCicerone(AsyncClient):
     ) -> ApiKey:
         """Update an API key. Changes only the fields that are given. Both before and after the
         change, the key must have no more permissions, no more agents and no later expiry than
-        the key that makes the request. The change takes effect within a second, on the server
-        that makes it at once. Permission: `keys:write`.
+        the key that makes the request. The change takes effect at once on the server that
+        makes it, and within a second on the others. Permission: `keys:write`.
         """
         answer: ApiKey = await self._call("PATCH", f"/v1/api_keys/{segment(key_id)}", body=body, key=idempotency_key or new_key())
         return answer
@@ -1312,7 +1312,7 @@ class AsyncCicerone(AsyncClient):
         page_size: int | None = None,
     ) -> AsyncListing[Document]:
         """List extracted documents. The documents of the most recently trained content, in
-        order. `warnings` shows what is missing in the text of a document. Permission:
+        order. `warnings` shows what is missing from the text of a document. Permission:
         `sources:read`.
         """
         return self._list(f"/v1/sources/{segment(source_id)}/documents", {"page_size": page_size})

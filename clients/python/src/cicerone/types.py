@@ -697,7 +697,7 @@ class Progress(TypedDict):
 
 
 class Quota(TypedDict):
-    """A limit of the account, with what is used of it."""
+    """A limit of the account, and how much of it is used."""
 
     limit: int | None
     """The limit; null for none."""
@@ -994,7 +994,7 @@ class Source(TypedDict):
     managed: Managed | None
     """The entry of a declaration file that manages this object; null if none does."""
     partially_read: PartialReading | None
-    """What is missing in the trained content; null if everything was read. The documents'
+    """What is missing from the trained content; null if everything was read. The documents'
     `warnings` have the details.
     """
     progress: Progress | None
@@ -1158,7 +1158,7 @@ class UploadedFile(TypedDict):
     """An uploaded file. Its id is the `content` of a source of type `file`."""
 
     bytes: int
-    """The size of the file."""
+    """The size of the file in bytes."""
     content_type: str
     """The media type, detected from the content."""
     created_at: str
@@ -1228,7 +1228,7 @@ class Conversation(TypedDict):
 
 
 class Warning(TypedDict):
-    """Why part of a document is missing in its text."""
+    """Why a part of a document is missing from its text."""
 
     code: str
     """A stable name of the reason. More may be added."""
