@@ -27,6 +27,12 @@ const PAIRS: [(&str, &str); 5] = [
     ("What are the symptoms?", "A cough, and a longing for land."),
 ];
 
+const PRACTICE: &str = "# Prices\n\n\
+| Service | Cat | Rabbit |\n|---|---|---|\n| Check-up | £42 | £38 |\n| Dental care | £120 | £95 |\n\n\
+## Plans\n\nThe Willow plan costs £14 a month and includes vaccinations. The Oak plan costs £22 a month.\n\n\
+## Opening hours\n\n\
+We open at 8:30 on weekdays and close when the last visitor has left. Dr Marchetti is here on Tuesdays.\n";
+
 #[tokio::test]
 async fn a_definition_keeps_its_term() {
     let client = client();
@@ -179,4 +185,54 @@ async fn what_is_said_of_one_name_does_not_answer_for_another() {
         let answer = client.ask(&agent, question).await;
         assert_eq!(answer["sources_used"], json!([]), "{question} {answer}");
     }
+}
+
+#[tokio::test]
+async fn a_name_that_no_source_has_is_refused_and_a_known_one_answered() {
+    let client = client();
+    let agent = client.agent().await;
+    client.text(&agent, PRACTICE).await;
+    let answer = client.ask(&agent, "What is the price of the Oak plan?").await;
+    assert!(answer["reply"].as_str().unwrap().contains("£22"), "{answer}");
+    for question in ["What is the price of the Platinum plan?", "Which days is Dr Brandt here?"] {
+        let answer = client.ask(&agent, question).await;
+        assert_eq!(answer["sources_used"], json!([]), "{question} {answer}");
+    }
+}
+
+#[tokio::test]
+async fn both_of_two_questions_are_answered() {
+    let client = client();
+    let agent = client.agent().await;
+    client.text(&agent, PRACTICE).await;
+    let answer = client.ask(&agent, "When do you open, and how much is the Oak plan?").await;
+    let reply = answer["reply"].as_str().unwrap();
+    assert!(reply.contains("8:30") && reply.contains("£22"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_german_date_ends_no_sentence() {
+    let client = client();
+    let agent = client.agent().await;
+    let text = "Resturlaub wird übertragen und verfällt am 31. März des Folgejahres. Danach ist er verloren.";
+    client.text(&agent, text).await;
+    let answer = client.ask(&agent, "Wann verfällt der Resturlaub?").await;
+    assert!(answer["reply"].as_str().unwrap().contains("31. März des Folgejahres"), "{answer}");
+}
+
+#[tokio::test]
+async fn no_reply_is_longer_than_its_tokens_allow() {
+    let client = client();
+    let agent = client.agent().await;
+    client.qa(&agent, &[("How do I clean it?", &"Wipe it. Dry it well. ".repeat(100))]).await;
+    let path = format!("/v1/agents/{agent}");
+    for (tokens, expected) in [(1, "Wip…"), (3, "Wipe it."), (6, "Wipe it. Dry it well.")] {
+        client.patch(&path, json!({ "max_tokens": tokens })).await.expect(200);
+        assert_eq!(client.ask(&agent, "How do I clean it?").await["reply"], expected);
+    }
+    let completion = json!({
+        "model": agent, "max_tokens": 6, "messages": [{ "role": "user", "content": "How do I clean it?" }],
+    });
+    let completion = client.post("/v1/chat/completions", completion).await.expect(200);
+    assert_eq!(completion["choices"][0]["finish_reason"], "length", "{completion}");
 }
