@@ -59,13 +59,9 @@ static KNOWN: OnceLock<Known> = OnceLock::new();
 /// ```
 pub fn measure(before: &str, form: &str, language: Language) -> Option<&'static [String]> {
     let known = KNOWN.get_or_init(known).get(&language.0)?;
-    let before = before.to_lowercase();
-    let asks = |words: &str| words.split(' ').any(|word| word == before);
-    known
-        .iter()
-        .filter(|(words, _)| asks(words))
-        .find_map(|(_, names)| names.get(form))
-        .map(Vec::as_slice)
+    let asks = |words: &str| words.split(' ').any(|word| word == before.to_lowercase());
+    let asked = known.iter().find_map(|(words, names)| names.get(form).filter(|_| asks(words)));
+    asked.map(Vec::as_slice)
 }
 
 fn known() -> Known {

@@ -1,6 +1,9 @@
 //! Values that are recognised in a text without the name of what they measure: sums of money and times.
 
+use std::sync::LazyLock;
+
 use compact_str::CompactString;
+use foldhash::HashSet;
 
 /// A kind of value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +14,15 @@ pub(super) enum Value {
     Duration,
     /// When something is: a date, a time of the day, or how long after something else.
     Moment,
+}
+
+/// Words, one after the other in the source.
+type List = LazyLock<HashSet<&'static str>>;
+
+macro_rules! list {
+    ($words:literal) => {
+        LazyLock::new(|| $words.split_ascii_whitespace().collect())
+    };
 }
 
 /// Words for money beside a number, and for what is free, in lower case.
@@ -32,21 +44,26 @@ const FREE: [&str; 9] = [
 ];
 const CURRENCY_SIGNS: &str = "€$£¥₹₩₽₺₴₪฿₫₱円元원";
 /// Numbers in words, and units of time, in English, German, Spanish, French, Italian, Dutch and Portuguese.
-const NUMBERS: &str = " one two three four five six seven eight nine ten twelve fifteen twenty thirty \
+static NUMBERS: List = list!(
+    "one two three four five six seven eight nine ten twelve fifteen twenty thirty \
     ein eine einen einem einer zwei drei vier fünf sechs sieben acht neun zehn zwölf \
     un una dos tres cuatro cinco seis siete ocho nueve diez une deux trois quatre cinq sept huit neuf dix \
     due tre quattro cinque sei sette otto nove dieci een twee drie vijf zes zeven negen tien \
-    dois duas três quatro oito dez ";
-const UNITS: &str = " second seconds minute minutes min mins hour hours day days night nights week weeks fortnight month months \
+    dois duas três quatro oito dez"
+);
+static UNITS: List = list!(
+    "second seconds minute minutes min mins hour hours day days night nights week weeks fortnight month months \
     year years sekunde sekunden minuten stunde stunden tag tage tagen werktage werktagen nacht nächte woche wochen monat \
     monate monaten jahr jahre jahren segundo segundos minuto minutos hora horas día días noche noches semana semanas mes \
     meses año años seconde secondes heure heures jour jours nuit nuits semaine semaines mois an ans année années \
     secondi minuti ora ore giorno giorni notte notti settimana settimane mese mesi anno anni seconden minuut \
-    uur uren dag dagen werkdagen nachten weken maand maanden jaar dia dias mês anos h std ";
+    uur uren dag dagen werkdagen nachten weken maand maanden jaar dia dias mês anos h std"
+);
 /// Units of time in scripts without spaces, after a digit.
 const UNSPACED_UNITS: &str = "年月日時时点點分秒週周天小ヶか년월일시분주";
 /// Names of days and months, and other words that say when something is.
-const MOMENTS: &str = " monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays \
+static MOMENTS: List = list!(
+    "monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays \
     saturdays sundays weekday weekdays weekend weekends january february march april june july august september october \
     november december noon midnight midday daily weekly monthly yearly annually \
     montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag montags dienstags mittwochs donnerstags freitags \
@@ -58,9 +75,10 @@ const MOMENTS: &str = " monday tuesday wednesday thursday friday saturday sunday
     lunedì martedì mercoledì giovedì venerdì sabato domenica gennaio febbraio aprile maggio giugno luglio settembre ottobre \
     dicembre mezzogiorno mezzanotte maandag dinsdag woensdag donderdag vrijdag zaterdag zondag januari februari maart mei \
     augustus dagelijks wekelijks maandelijks jaarlijks segunda terça quarta quinta sexta janeiro fevereiro março maio junho \
-    julho setembro outubro novembro dezembro ";
+    julho setembro outubro novembro dezembro"
+);
 /// What follows the hour of a time of the day.
-const HOURS: &str = " am pm uhr o'clock noon h heures horas uur ";
+static HOURS: List = list!("am pm uhr o'clock noon h heures horas uur");
 
 impl Value {
     /// Whether a text has a value of this kind.
@@ -79,10 +97,15 @@ fn is_sum(text: &str) -> bool {
     if has_number && text.contains(|c: char| CURRENCY_SIGNS.contains(c)) {
         return true;
     }
-    let mut words = text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
-    words.any(|word| {
+    let words = || text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
+    let befores = std::iter::once("").chain(words());
+    let afters = words().skip(1).chain([""]);
+    words().zip(befores).zip(afters).any(|((word, before), after)| {
         let word = CompactString::from_str_to_lowercase(word);
-        has_number && CURRENCIES.contains(&word.as_str()) || FREE.contains(&word.as_str())
+        // "Feel free to ask" names no price.
+        let is_free = || !before.eq_ignore_ascii_case("feel") && !after.eq_ignore_ascii_case("to");
+        has_number && CURRENCIES.contains(&word.as_str())
+            || FREE.contains(&word.as_str()) && is_free()
     })
 }
 
@@ -98,11 +121,6 @@ fn words(text: &str) -> impl Iterator<Item = CompactString> {
     })
 }
 
-/// Whether a list of words, each between spaces, has this one.
-fn lists(list: &str, word: &str) -> bool {
-    list.split_ascii_whitespace().any(|one| one == word)
-}
-
 fn is_number(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -111,10 +129,10 @@ fn is_number(word: &str) -> bool {
 fn is_duration(text: &str) -> bool {
     let mut since_number = usize::MAX;
     for word in words(text) {
-        if since_number < 2 && lists(UNITS, &word) {
+        if since_number < 2 && UNITS.contains(word.as_str()) {
             return true;
         }
-        let is_number = is_number(&word) || lists(NUMBERS, &word);
+        let is_number = is_number(&word) || NUMBERS.contains(word.as_str());
         since_number = if is_number { 0 } else { since_number.saturating_add(1) };
     }
     has_unspaced_unit(text)
@@ -153,8 +171,8 @@ fn is_named_moment(text: &str) -> bool {
             && word.len() == 4
             && matches!(word.as_bytes(), [b'1', ..] | [b'2', b'0' | b'1', ..]);
         if is_year
-            || lists(MOMENTS, &word)
-            || after_number && (lists(HOURS, &word) || word == "may")
+            || MOMENTS.contains(word.as_str())
+            || after_number && (HOURS.contains(word.as_str()) || word == "may")
         {
             return true;
         }
@@ -172,7 +190,7 @@ mod tests {
         for text in ["£12", "14,50 €", "12 euros", "EUR 5", "It is free of charge.", "660円"] {
             assert!(Value::Sum.is_in(text), "{text}");
         }
-        for text in ["12 days", "euros are taken", "Freedom", "$HOME"] {
+        for text in ["12 days", "euros are taken", "Freedom", "$HOME", "Feel free to ask"] {
             assert!(!Value::Sum.is_in(text), "{text}");
         }
     }

@@ -36,7 +36,7 @@ pub(super) fn parts(question: &str) -> Option<(&str, &str)> {
         [NUMBER, NAME, HOW, THINGS].iter().any(|phrases| part.has(phrases))
     };
     for (number, (at, word)) in words.iter().enumerate() {
-        let is_joining = JOINING.contains(&word.to_lowercase().as_str());
+        let is_joining = JOINING.iter().any(|joining| word.eq_ignore_ascii_case(joining));
         let first = question.get(..*at).unwrap_or_default().trim_end();
         let after_question = number > 0 && first.ends_with(['?', '？']);
         let next = if is_joining { number + 1 } else { number };
