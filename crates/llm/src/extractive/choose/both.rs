@@ -20,9 +20,14 @@ const THINGS: &[&str] = &[
 const OF_FIRST: f32 = 0.4;
 /// The shortest part, in words.
 const WORDS: usize = 2;
+/// The longest question that is divided, in bytes. A longer one tells a story.
+const LONGEST: usize = 300;
 
 /// The two parts of a question that asks two things.
 pub(super) fn parts(question: &str) -> Option<(&str, &str)> {
+    if question.len() > LONGEST {
+        return None;
+    }
     let words = words(question);
     let asks = |part: &str| {
         let part = Spaced::new(part);
