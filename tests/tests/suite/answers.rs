@@ -163,7 +163,7 @@ async fn the_same_question_is_refused_by_a_cautious_agent_and_answered_by_an_eag
     let ask = async |floor: &str| {
         let path = format!("/v1/agents/{agent}");
         client.patch(&path, json!({ "answer_floor": floor })).await.expect(200);
-        client.ask(&agent, "Which day is it closed?").await
+        client.ask(&agent, "Is it closed on holidays?").await
     };
     let cautious = ask("cautious").await;
     assert_eq!(cautious["sources_used"], json!([]), "{cautious}");
@@ -191,7 +191,9 @@ async fn what_is_said_of_one_name_does_not_answer_for_another() {
 async fn a_name_that_no_source_has_is_refused_and_a_known_one_answered() {
     let client = client();
     let agent = client.agent().await;
-    client.text(&agent, PRACTICE).await;
+    for section in PRACTICE.split("\n\n## ") {
+        client.text(&agent, section).await;
+    }
     let answer = client.ask(&agent, "What is the price of the Oak plan?").await;
     assert!(answer["reply"].as_str().unwrap().contains("£22"), "{answer}");
     for question in ["What is the price of the Platinum plan?", "Which days is Dr Brandt here?"] {

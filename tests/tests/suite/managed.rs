@@ -99,7 +99,7 @@ async fn a_second_object_of_an_identity_is_a_conflict_until_the_first_is_deleted
         let refused = client.post(&list, taken.clone()).await.refused(409, "conflict");
         let message = refused["message"].as_str().unwrap();
         assert!(
-            message.ends_with("is managed as `guide` of the set `museum` already"),
+            message.ends_with("is already managed as `guide` of the set `museum`"),
             "{message}"
         );
         let other = client.post(&list, body.clone()).await.expect(201);
