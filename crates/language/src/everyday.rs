@@ -1,12 +1,12 @@
 //! The everyday words of questions: those that mean the same as others, and those that mean little.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
-use foldhash::{HashMap, HashMapExt as _, HashSet};
+use foldhash::{HashMap, HashSet};
 use whatlang::Lang;
 
 use crate::language::Language;
-use crate::terms::terms;
+use crate::word_lists::{Groups, forms, groups};
 
 /// Words of a language that mean the same, or nearly, when customers, guests and employees ask: groups, separated by `|`. A word
 /// before `>` only stands for those behind it: a question about a cat may mean the rule about pets.
@@ -126,14 +126,14 @@ const LIGHT: &[(Lang, &str)] = &[
     ),
 ];
 
-/// The equivalents and the light words of a language, by analysed form.
-#[derive(Default)]
-struct Known {
-    equivalents: HashMap<String, Vec<String>>,
-    light: HashSet<String>,
-}
+static EQUIVALENTS: LazyLock<Groups> = LazyLock::new(|| groups(GROUPS));
 
-static KNOWN: OnceLock<HashMap<Lang, Known>> = OnceLock::new();
+static LIGHT_FORMS: LazyLock<HashMap<Lang, HashSet<String>>> = LazyLock::new(|| {
+    LIGHT
+        .iter()
+        .map(|(language, words)| (*language, forms(words, *language).into_iter().collect()))
+        .collect()
+});
 
 /// The analysed forms of words that mean nearly the same as the one with the analysed form `form` in questions of everyday life:
 /// for "broken", those of "damaged" and "defective". Empty for most words and languages.
@@ -147,49 +147,20 @@ static KNOWN: OnceLock<HashMap<Lang, Known>> = OnceLock::new();
 /// assert!(equivalents("lighthous", Language::ENGLISH).is_empty());
 /// ```
 pub fn equivalents(form: &str, language: Language) -> &'static [String] {
-    let known = KNOWN.get_or_init(known).get(&language.0);
-    known.and_then(|known| known.equivalents.get(form)).map_or(&[], Vec::as_slice)
+    let known = EQUIVALENTS.get(&language.0);
+    known.and_then(|known| known.get(form)).map_or(&[], Vec::as_slice)
 }
 
 /// Whether the word with this analysed form says little about what a question asks for, without being a stop word: "make", "get".
 pub fn is_light(form: &str, language: Language) -> bool {
-    let known = KNOWN.get_or_init(known).get(&language.0);
-    known.is_some_and(|known| known.light.contains(form))
-}
-
-fn known() -> HashMap<Lang, Known> {
-    let mut known: HashMap<Lang, Known> = HashMap::new();
-    for (language, groups) in GROUPS {
-        let equivalents = &mut known.entry(*language).or_default().equivalents;
-        for group in groups.split('|') {
-            let (from, to) = group.split_once('>').unwrap_or((group, group));
-            let to = forms(to, *language);
-            for form in forms(from, *language) {
-                let known = equivalents.entry(form.clone()).or_default();
-                for other in to.iter().filter(|other| **other != form) {
-                    if !known.contains(other) {
-                        known.push(other.clone());
-                    }
-                }
-            }
-        }
-    }
-    for (language, words) in LIGHT {
-        known.entry(*language).or_default().light.extend(forms(words, *language));
-    }
-    known
-}
-
-/// The analysed forms of words; those of compounds as a whole.
-fn forms(words: &str, language: Lang) -> Vec<String> {
-    let analysed = |word| terms(word, Some(Language(language))).into_iter().next();
-    words.split_whitespace().filter_map(analysed).map(|term| term.text).collect()
+    LIGHT_FORMS.get(&language.0).is_some_and(|light| light.contains(form))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{GROUPS, LIGHT, equivalents, forms, is_light};
+    use super::{GROUPS, LIGHT, equivalents, is_light};
     use crate::language::Language;
+    use crate::word_lists::{check_forms, forms};
 
     #[test]
     fn words_of_a_group_stand_for_each_other_and_those_before_an_arrow_for_the_others() {
@@ -213,10 +184,6 @@ mod tests {
 
     #[test]
     fn every_word_of_the_lists_has_a_form() {
-        for (language, words) in GROUPS.iter().chain(LIGHT) {
-            for word in words.split([' ', '|']).filter(|word| !matches!(*word, "" | ">")) {
-                assert_eq!(forms(word, *language).len(), 1, "{word}");
-            }
-        }
+        GROUPS.iter().chain(LIGHT).for_each(|(language, words)| check_forms(words, *language));
     }
 }

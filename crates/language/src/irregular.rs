@@ -1,12 +1,11 @@
 //! Irregular forms of words, which stemmers leave apart: "paid" and "pay".
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
-use foldhash::{HashMap, HashMapExt as _};
 use whatlang::Lang;
 
 use crate::language::Language;
-use crate::terms::terms;
+use crate::word_lists::{Groups, groups};
 
 /// The forms of verbs, in groups that are separated by `|`. Forms that are as often another word ("left", "saw") are omitted.
 const GROUPS: &[(Lang, &str)] = &[
@@ -67,7 +66,7 @@ const GROUPS: &[(Lang, &str)] = &[
     ),
 ];
 
-static KNOWN: OnceLock<HashMap<Lang, HashMap<String, Vec<String>>>> = OnceLock::new();
+static KNOWN: LazyLock<Groups> = LazyLock::new(|| groups(GROUPS));
 
 /// The analysed forms of the other forms of an irregular word, which its stem does not have: for "paid", that of "pay". Empty for
 /// regular words.
@@ -81,39 +80,15 @@ static KNOWN: OnceLock<HashMap<Lang, HashMap<String, Vec<String>>>> = OnceLock::
 /// assert!(inflections("refund", Language::ENGLISH).is_empty());
 /// ```
 pub fn inflections(form: &str, language: Language) -> &'static [String] {
-    let known = KNOWN.get_or_init(known).get(&language.0);
+    let known = KNOWN.get(&language.0);
     known.and_then(|known| known.get(form)).map_or(&[], Vec::as_slice)
-}
-
-fn known() -> HashMap<Lang, HashMap<String, Vec<String>>> {
-    let mut known: HashMap<Lang, HashMap<String, Vec<String>>> = HashMap::new();
-    for (language, groups) in GROUPS {
-        let of_language = known.entry(*language).or_default();
-        for group in groups.split('|') {
-            let forms = forms(group, *language);
-            for form in &forms {
-                let others = of_language.entry(form.clone()).or_default();
-                for other in forms.iter().filter(|other| *other != form) {
-                    if !others.contains(other) {
-                        others.push(other.clone());
-                    }
-                }
-            }
-        }
-    }
-    known
-}
-
-/// The analysed forms of words.
-fn forms(words: &str, language: Lang) -> Vec<String> {
-    let analysed = |word| terms(word, Some(Language(language))).into_iter().next();
-    words.split_whitespace().filter_map(analysed).map(|term| term.text).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{GROUPS, forms, inflections};
+    use super::{GROUPS, inflections};
     use crate::language::Language;
+    use crate::word_lists::{check_forms, forms};
 
     #[test]
     fn forms_of_a_word_stand_for_each_other() {
@@ -131,10 +106,6 @@ mod tests {
 
     #[test]
     fn every_word_of_the_lists_has_a_form() {
-        for (language, words) in GROUPS {
-            for word in words.split([' ', '|']) {
-                assert_eq!(forms(word, *language).len(), 1, "{word}");
-            }
-        }
+        GROUPS.iter().for_each(|(language, words)| check_forms(words, *language));
     }
 }

@@ -16,6 +16,7 @@ mod small_talk;
 mod stop_words;
 mod subjects;
 mod terms;
+mod word_lists;
 
 pub use definitions::defined_term;
 pub use everyday::{equivalents, is_light};

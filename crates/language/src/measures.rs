@@ -1,12 +1,12 @@
 //! The adjectives of questions for a measure: "how heavy", "wie spät".
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use foldhash::{HashMap, HashMapExt as _};
 use whatlang::Lang;
 
 use crate::language::Language;
-use crate::terms::terms;
+use crate::word_lists::forms;
 
 /// For each language the words that ask, and the words that follow, each with what tables and texts call the measure.
 const MEASURES: &[(Lang, &str, &str)] = &[
@@ -42,7 +42,7 @@ const MEASURES: &[(Lang, &str, &str)] = &[
 /// For each language what follows the words that ask, by its analysed form.
 type Known = HashMap<Lang, Vec<(&'static str, HashMap<String, Vec<String>>)>>;
 
-static KNOWN: OnceLock<Known> = OnceLock::new();
+static KNOWN: LazyLock<Known> = LazyLock::new(known);
 
 /// The analysed forms of the names of a measure, if a question asks for it with the word `before` and one with the analysed form
 /// `form`: for "how heavy", that of "weight". Empty if the measure has no other name, as in "how late"; `None` if no measure is
@@ -58,7 +58,7 @@ static KNOWN: OnceLock<Known> = OnceLock::new();
 /// assert_eq!(measure("too", "late", Language::ENGLISH), None);
 /// ```
 pub fn measure(before: &str, form: &str, language: Language) -> Option<&'static [String]> {
-    let known = KNOWN.get_or_init(known).get(&language.0)?;
+    let known = KNOWN.get(&language.0)?;
     let asks = |words: &str| words.split(' ').any(|word| word == before.to_lowercase());
     let asked = known.iter().find_map(|(words, names)| names.get(form).filter(|_| asks(words)));
     asked.map(Vec::as_slice)
@@ -79,23 +79,13 @@ fn known() -> Known {
     known
 }
 
-/// The analysed forms of words.
-fn forms(words: &str, language: Lang) -> Vec<String> {
-    let analysed = |word| terms(word, Some(Language(language))).into_iter().next();
-    words.split_whitespace().filter_map(analysed).map(|term| term.text).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{MEASURES, forms};
+    use super::MEASURES;
+    use crate::word_lists::check_forms;
 
     #[test]
     fn every_word_of_the_list_has_a_form() {
-        for (language, _, measures) in MEASURES {
-            for words in measures.split('|') {
-                let all = words.split_whitespace().count();
-                assert_eq!(forms(words, *language).len(), all, "{words}");
-            }
-        }
+        MEASURES.iter().for_each(|(language, _, words)| check_forms(words, *language));
     }
 }
