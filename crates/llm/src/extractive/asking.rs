@@ -174,7 +174,7 @@ const WHETHER: &[&str] = &[
     "क्या",
 ];
 /// Words that ask for a fact, besides [`NUMBER`] and [`NAME`]. Of phrases that begin at the same place, the longest counts.
-const FACT: &[&str] = &[
+pub(super) const FACT: &[&str] = &[
     // English
     "what",
     "which",

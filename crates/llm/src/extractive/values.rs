@@ -16,7 +16,7 @@ pub(super) enum Value {
     Moment,
 }
 
-/// Words, one after the other in the source.
+/// A set of words, which the source lists with spaces between them.
 type List = LazyLock<HashSet<&'static str>>;
 
 macro_rules! list {

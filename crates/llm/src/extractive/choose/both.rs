@@ -4,18 +4,15 @@ use cicerone_domain::ports::ReplyRequest;
 use cicerone_domain::retrieval::QueryTerm;
 use cicerone_language::Language;
 
+use crate::extractive::asking::FACT;
 use crate::extractive::hints::{HOW, NAME, NUMBER};
 use crate::extractive::matcher::Matcher;
 use crate::extractive::spaced::{Spaced, longest};
 
 /// What joins two questions, in lower case.
 const JOINING: [&str; 9] = ["and", "und", "et", "y", "e", "en", "i", "oraz", "и"];
-/// Words that begin a question for a thing, besides those for numbers, names and steps.
-const THINGS: &[&str] = &[
-    "what", "which", "where", "why", "was", "welche", "welcher", "welches", "wo", "warum", "que",
-    "quel", "quelle", "où", "pourquoi", "qué", "cuál", "dónde", "por qué", "cosa", "quale", "dove",
-    "perché", "qual", "onde", "wat", "welke", "waar", "waarom", "gdzie", "что", "где",
-];
+/// The words that ask.
+const ASKING: [&[&str]; 4] = [NUMBER, NAME, HOW, FACT];
 /// The weight of the words of the first part for the second, relative to its own: they name the subject.
 const OF_FIRST: f32 = 0.4;
 /// The shortest part, in words.
@@ -31,14 +28,12 @@ pub(super) fn parts(question: &str) -> Option<(&str, &str)> {
     let words = words(question);
     let asks = |part: &str| {
         let part = Spaced::new(part);
-        let begins = |rest: &str| {
-            [NUMBER, NAME, HOW, THINGS].iter().any(|phrases| longest(rest, phrases).is_some())
-        };
+        let begins = |rest: &str| ASKING.iter().any(|phrases| longest(rest, phrases).is_some());
         part.starts().next().is_some_and(|(_, rest)| begins(rest))
     };
     let has_question = |part: &str| {
         let part = Spaced::new(part);
-        [NUMBER, NAME, HOW, THINGS].iter().any(|phrases| part.has(phrases))
+        ASKING.iter().any(|phrases| part.has(phrases))
     };
     for (number, (at, word)) in words.iter().enumerate() {
         let is_joining = JOINING.iter().any(|joining| word.eq_ignore_ascii_case(joining));

@@ -30,9 +30,9 @@ impl Overlap {
     }
 }
 
-/// The words for which coverage is measured: those of the question or, if it has none, those of
-/// each earlier message in turn. Stop words do not count, and a compound counts no more than its
-/// parts.
+/// The words for which coverage is measured: those of the question or, if these do not name a subject, together with those of
+/// each earlier message in turn. Stop words do not count, and a compound counts no more than its parts, unless it is the
+/// number of a model that no passage has.
 pub(super) struct Measured<'looked> {
     messages: Vec<Vec<(usize, &'looked LookedWord<'looked>)>>,
 }
